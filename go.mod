@@ -1,0 +1,3 @@
+module github.com/hukilau/hukilau
+
+go 1.26
