@@ -1,0 +1,254 @@
+/*
+ * hukilau.h: the C interface of Hukilau's Luau, for Go, Rust, Python or C hosts.
+ *
+ * Rules that hold for every function here:
+ *  - No C++ exception and no longjmp leaves a function: what fails comes back as a status.
+ *  - An hk_vm, and all that belongs to it, is used by one thread at a time. Functions marked
+ *    "any thread" are the exception. A host call handed to hk_host.call may use its own VM again.
+ *  - Values cross in one buffer (see "Flat values"), never element by element.
+ *  - Memory that an hk_result points to is valid until the next call on the same VM at the same
+ *    nesting depth.
+ *  - Objects that stay in the VM are named by hk_ref. A reference to an object that is gone, or
+ *    that a reset has taken away, is an error (HK_ERR_INVALID), never a crash.
+ */
+#ifndef HUKILAU_H
+#define HUKILAU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HK_ABI_VERSION 1
+
+typedef struct hk_vm hk_vm;             /* one Luau VM with its own memory */
+typedef struct hk_bytecode hk_bytecode; /* compiled code, immutable, shared by any threads and VMs */
+typedef uint64_t hk_ref;                /* an object of one VM; 0 names nothing */
+
+typedef enum hk_status {
+    HK_OK = 0,          /* finished; data holds count values */
+    HK_YIELD = 1,       /* the thread yielded count values; resume it with thread */
+    HK_WAIT = 2,        /* the thread waits for the host call named by token */
+    HK_SLICE = 3,       /* the thread was broken off on request; resume it without values */
+    HK_ERR_RUNTIME = 16, /* an error reached the top; data holds one error record */
+    HK_ERR_COMPILE = 17, /* source does not compile; data holds one error record */
+    HK_ERR_MEMORY = 18, /* the memory limit was reached; data holds one error record */
+    HK_ERR_KILLED = 19, /* hk_kill took effect; token is the reason. Only reset or close help now */
+    HK_ERR_INVALID = 20, /* wrong use: data is a text that says what */
+    HK_ERR_CONVERT = 21, /* a value cannot cross; data is a text with the path */
+    HK_ERR_LIMIT = 22   /* too large for this interface; data is a text */
+} hk_status;
+
+typedef struct hk_result {
+    int32_t status;      /* hk_status */
+    uint32_t count;      /* number of flat values in data */
+    hk_ref thread;       /* HK_YIELD, HK_WAIT, HK_SLICE: what to resume; load and thread_new: the object */
+    uint64_t token;      /* HK_WAIT: which host call; HK_ERR_KILLED: the reason */
+    const uint8_t *data; /* flat values, an error record, or a text */
+    size_t size;         /* of data, in bytes */
+} hk_result;
+
+/*
+ * Flat values. One value is a tag byte and its payload, little-endian, unaligned.
+ */
+enum {
+    HK_T_NIL = 0,
+    HK_T_FALSE = 1,
+    HK_T_TRUE = 2,
+    HK_T_NUMBER = 3,  /* f64 */
+    HK_T_INTEGER = 4, /* i64: Luau's own 64-bit integer type */
+    HK_T_STRING = 5,  /* u32 size, bytes */
+    HK_T_VECTOR = 6,  /* 3 x f32 */
+    HK_T_BUFFER = 7,  /* u32 size, bytes */
+    HK_T_TABLE = 8,   /* u8 flags, u32 array length, u32 pairs, values, then key and value of each pair.
+                         A pair with value nil is a JSON null under that key. */
+    HK_T_NUMBERS = 9, /* u32 length, f64 each: a table that is an array of numbers */
+    HK_T_REF = 10,    /* u8 Luau type (HK_REF_*), u64 hk_ref */
+    HK_T_NULL = 11,   /* json.null */
+    HK_T_EXACT = 12,  /* u32 size, digits: a whole number outside 64 bits */
+    HK_T_HOSTFN = 13, /* into the VM only: u32 function id, u8 flags, u32 size, name */
+    HK_T_NATIVE = 14, /* into the VM only: u32 size, name of something built into the library */
+    HK_T_ERROR = 15   /* into the VM only: then a table value that prints as its `message` */
+};
+enum { HK_TABLE_ARRAY = 1, HK_TABLE_ERROR = 2, HK_TABLE_READONLY = 4 };
+enum { HK_FN_MAY_WAIT = 1 };                                                     /* HK_T_HOSTFN flags */
+enum { HK_REF_FUNCTION = 1, HK_REF_THREAD = 2, HK_REF_TABLE = 3, HK_REF_OTHER = 4 };
+
+#define HK_MAX_DEPTH 200 /* nesting of tables in a flat value */
+
+/* An error record is these flat values in order: message (string), error value (any; nil when it
+ * is the message or cannot cross), then a table that lists the frames, innermost first, each an
+ * array {chunk name, line or 0, function name or ""}. */
+
+/*
+ * Host functions.
+ */
+typedef enum hk_call_status {
+    HK_CALL_RETURN = 0, /* out holds the results */
+    HK_CALL_ERROR = 1,  /* out holds one value: the error to raise */
+    HK_CALL_WAIT = 2    /* the result comes later through hk_resume; token names it. Only when can_wait */
+} hk_call_status;
+
+typedef struct hk_call {
+    uint64_t host;       /* hk_vm_options.host */
+    uint32_t id;         /* of the function: HK_T_HOSTFN */
+    uint32_t nargs;      /* flat values in args */
+    const uint8_t *args;
+    size_t args_size;
+    uint8_t *out;        /* space for results; see hk_call_reserve */
+    size_t out_capacity;
+    size_t out_size;     /* set by the host */
+    uint32_t nresults;   /* set by the host: flat values in out */
+    int32_t status;      /* set by the host: hk_call_status */
+    uint32_t can_wait;   /* 1: HK_CALL_WAIT is allowed here; 0: Luau cannot yield here, so wait in place */
+    uint32_t reserved;
+    uint64_t token;      /* set by the host with HK_CALL_WAIT */
+    hk_vm *vm;
+} hk_call;
+
+/* Makes room for size bytes in call->out; keeps nothing. Returns 0 when the memory limit says no. */
+int hk_call_reserve(hk_call *call, size_t size);
+
+typedef struct hk_host {
+    void (*call)(hk_call *call);
+    /* What scripts print: whole writes, in order, before any later host call. */
+    void (*output)(uint64_t host, const uint8_t *data, size_t size);
+} hk_host;
+
+/*
+ * VMs.
+ */
+enum {
+    HK_VM_MALLOC = 1, /* memory from malloc instead of an arena: for sanitizers; no image */
+    HK_VM_NATIVE = 2  /* native code where the machine supports it */
+};
+
+typedef struct hk_vm_options {
+    size_t memory_limit;  /* bytes; 0: HK_DEFAULT_MEMORY */
+    uint32_t flags;       /* HK_VM_* */
+    uint32_t reserved;
+    uint64_t host;        /* handed back in every hk_call */
+    const hk_host *hooks; /* must outlive the VM; NULL: no host functions, print is dropped */
+} hk_vm_options;
+
+#define HK_DEFAULT_MEMORY ((size_t)256 << 20)
+
+/* Makes a sandboxed VM. *out is NULL unless the status is HK_OK. */
+hk_result hk_vm_new(const hk_vm_options *options, hk_vm **out);
+void hk_vm_close(hk_vm *vm);
+
+typedef struct hk_limits {
+    uint64_t host_calls; /* 0: no limit */
+    uint64_t output;     /* bytes printed; 0: no limit */
+    size_t memory;       /* bytes, at most hk_vm_options.memory_limit; 0: that */
+} hk_limits;
+
+/* Begins run number `run` (never 0, never used before on this VM): counters start at zero, and
+ * kills of earlier runs no longer count. */
+void hk_run_begin(hk_vm *vm, uint64_t run, const hk_limits *limits);
+
+/* Why a run is ended. Values from HK_KILL_USER on are the host's own. */
+enum { HK_KILL_HOST_CALLS = 1, HK_KILL_OUTPUT = 2, HK_KILL_USER = 16 };
+
+/* Any thread: ends run number `run` at its next safe point. No pcall can catch it. A kill of a run
+ * that is over has no effect. The VM must not be closed at the same time. */
+void hk_kill(hk_vm *vm, uint64_t run, uint32_t reason);
+
+enum { HK_ATTEND_SLICE = 1, HK_ATTEND_SAMPLE = 2 };
+/* Any thread: asks the running script to break off (HK_SLICE) or to record a stack sample. */
+void hk_attend(hk_vm *vm, uint32_t what);
+
+/* Any thread: counts host memory used for this VM against its memory limit. Returns 0 when the
+ * limit says no; nothing is counted then. */
+int hk_charge(hk_vm *vm, size_t bytes);
+void hk_uncharge(hk_vm *vm, size_t bytes);
+
+typedef struct hk_stats {
+    uint64_t memory_used, memory_peak, memory_limit; /* bytes */
+    uint64_t host_calls, output;                     /* of this run */
+    uint64_t image_bytes;                            /* 0: no image */
+    uint64_t refs;                                   /* live hk_ref of this run */
+} hk_stats;
+void hk_vm_stats(hk_vm *vm, hk_stats *out);
+
+/*
+ * Images: a saved VM that hk_vm_reset brings back, byte for byte but for random state.
+ */
+hk_result hk_vm_save(hk_vm *vm);  /* takes or replaces the image; HK_ERR_INVALID with HK_VM_MALLOC */
+hk_result hk_vm_reset(hk_vm *vm); /* also after a kill or a memory error */
+/* 1 when code that ran since the last call used randomness, clocks, addresses or the host: its
+ * results must not be kept in an image. */
+int hk_vm_impure(hk_vm *vm);
+
+/*
+ * Compiling and loading.
+ */
+typedef struct hk_compile_options {
+    int32_t optimization; /* 0 to 2 */
+    int32_t debug;        /* 0 to 2; 1 is enough for line numbers and names of functions */
+    int32_t coverage;     /* 0 to 2 */
+    int32_t type_info;    /* 0: only for native code, 1: all */
+} hk_compile_options;
+
+#define HK_MAX_SOURCE ((size_t)4 << 20)
+
+/* Any thread. On HK_ERR_COMPILE, *error_out holds an error record to be freed with hk_text_free. */
+int hk_compile(const char *source, size_t size, const hk_compile_options *options, hk_bytecode **out, uint8_t **error_out, size_t *error_size);
+void hk_text_free(uint8_t *text);
+void hk_bytecode_free(hk_bytecode *code);
+size_t hk_bytecode_size(const hk_bytecode *code);
+/* 1 when this build can make native code on this machine. */
+int hk_native_supported(void);
+
+enum { HK_LOAD_NATIVE = 1, HK_LOAD_OWN_GLOBALS = 2 };
+/* Loads code as a function; chunk names start with '=' (shown as is) or '@' (a path). With
+ * HK_LOAD_OWN_GLOBALS its globals are a new table that reads through to the run's. */
+hk_result hk_load(hk_vm *vm, const hk_bytecode *code, const char *chunk, size_t chunk_size, uint32_t flags);
+
+/*
+ * Running. args holds nargs flat values.
+ */
+/* Calls fn and waits in place: host functions in it get can_wait = 0. */
+hk_result hk_call_function(hk_vm *vm, hk_ref fn, const uint8_t *args, size_t size, uint32_t nargs);
+enum { HK_START_RESET = 1, HK_START_SUSPENDED = 2 };
+/* Runs fn in a thread of its own until it finishes, yields, waits or is broken off. With
+ * HK_START_RESET the image is brought back first, as hk_vm_reset and hk_run_begin would. With
+ * HK_START_SUSPENDED nothing runs yet. */
+hk_result hk_start(hk_vm *vm, hk_ref fn, const uint8_t *args, size_t size, uint32_t nargs, uint32_t flags, uint64_t run, const hk_limits *limits);
+/* Goes on with a thread: values for HK_YIELD, or the outcome of the host call for HK_WAIT. */
+hk_result hk_resume(hk_vm *vm, hk_ref thread, const uint8_t *args, size_t size, uint32_t nargs, int is_error);
+
+/*
+ * Objects.
+ */
+hk_result hk_get_global(hk_vm *vm, const char *name, size_t size);
+hk_result hk_set_global(hk_vm *vm, const char *name, size_t size, const uint8_t *value, size_t value_size);
+/* table[key] and table[key] = value, raw; both flat. table 0: the run's globals. */
+hk_result hk_get_field(hk_vm *vm, hk_ref table, const uint8_t *key, size_t key_size);
+hk_result hk_set_field(hk_vm *vm, hk_ref table, const uint8_t *pair, size_t pair_size);
+/* The referenced object's own value, tables by content. */
+hk_result hk_get_value(hk_vm *vm, hk_ref ref);
+/* Keeps one flat value (any kind, tables included) in the VM and gives its reference. */
+hk_result hk_keep(hk_vm *vm, const uint8_t *value, size_t size);
+void hk_release(hk_vm *vm, hk_ref ref);
+/* The Luau call stack at this moment as text; inside a host call. */
+hk_result hk_traceback(hk_vm *vm);
+/* chunk name and line of the script code that made the current host call: string, number. */
+hk_result hk_caller(hk_vm *vm);
+/* A full collection. */
+void hk_collect(hk_vm *vm);
+
+/*
+ * Facts.
+ */
+const char *hk_luau_version(void);
+/* 0 when wrapper and library were compiled with the same ABI settings; else a text that says
+ * what differs. */
+const char *hk_abi_mismatch(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

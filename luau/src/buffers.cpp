@@ -1,0 +1,89 @@
+// Buffers of the flat format, and the VM's accounts of host memory.
+#include "vm.h"
+
+namespace hk
+{
+
+// A buffer larger than this is given back when it is cleared.
+constexpr size_t kKeep = size_t(1) << 20;
+
+Buf::~Buf()
+{
+    free(bytes);
+}
+
+void Buf::clear()
+{
+    used = 0;
+    if (room <= kKeep)
+        return;
+    free(bytes);
+    if (owner)
+        hk_uncharge(owner, room);
+    bytes = nullptr;
+    room = 0;
+}
+
+bool Buf::grow(size_t n)
+{
+    size_t want = room ? room : 256;
+    while (want < n)
+        want *= 2;
+    if (owner && !hk_charge(owner, want - room))
+        return false;
+    void* p = realloc(bytes, want);
+    if (!p)
+    {
+        if (owner)
+            hk_uncharge(owner, want - room);
+        return false;
+    }
+    bytes = static_cast<uint8_t*>(p);
+    room = want;
+    return true;
+}
+
+bool Buf::put_text(uint8_t tag, const char* p, size_t n)
+{
+    uint32_t size = uint32_t(n);
+    if (room - used < n + 5 && !grow(used + n + 5))
+        return false;
+    put_tagged(tag, &size, 4);
+    return put(p, n);
+}
+
+Frame& frame_of(hk_vm* vm)
+{
+    while (vm->frames.size() <= vm->depth)
+    {
+        auto frame = std::make_unique<Frame>();
+        frame->args.charge_to(vm);
+        frame->out.charge_to(vm);
+        frame->results.charge_to(vm);
+        vm->frames.push_back(std::move(frame));
+    }
+    return *vm->frames[vm->depth];
+}
+
+} // namespace hk
+
+static size_t own_memory(const hk_vm* vm)
+{
+    return vm->useMalloc ? size_t(vm->mallocUsed.load(std::memory_order_relaxed)) : hk::arena_used(vm->arena);
+}
+
+extern "C" int hk_charge(hk_vm* vm, size_t bytes)
+{
+    if (bytes > size_t(INT64_MAX) / 2)
+        return 0;
+    int64_t before = vm->charged.fetch_add(int64_t(bytes), std::memory_order_relaxed);
+    if (own_memory(vm) + size_t(before) + bytes <= vm->memoryLimit)
+        return 1;
+    vm->charged.fetch_sub(int64_t(bytes), std::memory_order_relaxed);
+    return 0;
+}
+
+extern "C" void hk_uncharge(hk_vm* vm, size_t bytes)
+{
+    vm->charged.fetch_sub(int64_t(bytes), std::memory_order_relaxed);
+}

@@ -1,0 +1,192 @@
+// Source to bytecode, bytecode to functions, functions to native code.
+#include "code.h"
+#include "vm.h"
+
+#include "Luau/CodeGen.h"
+#include "Luau/BytecodeBuilder.h"
+#include "Luau/Compiler.h"
+#include "Luau/ParseResult.h"
+
+#include "lstate.h"
+
+#include <string.h>
+
+namespace hk
+{
+
+namespace
+{
+
+uint64_t next_code_id()
+{
+    static std::atomic<uint64_t> last{0};
+    return ++last;
+}
+
+void put_compile_error(Buf& out, const char* message, const Luau::Location& where)
+{
+    out.put_text(HK_T_STRING, message, strlen(message));
+    double line = where.begin.line + 1, column = where.begin.column + 1;
+    out.put_tagged(HK_T_NUMBER, &line, 8);
+    out.put_tagged(HK_T_NUMBER, &column, 8);
+}
+
+Luau::CompileOptions compile_options(const hk_compile_options* o)
+{
+    Luau::CompileOptions options;
+    options.optimizationLevel = o ? o->optimization : 1;
+    options.debugLevel = o ? o->debug : 1;
+    options.coverageLevel = o ? o->coverage : 0;
+    options.typeInfoLevel = o ? o->type_info : 0;
+    return options;
+}
+
+bool compile(const std::string& source, const hk_compile_options* o, std::string& code, Buf& error)
+{
+    try
+    {
+        Luau::BytecodeBuilder builder;
+        Luau::compileOrThrow(builder, source, compile_options(o));
+        code = builder.getBytecode();
+        return true;
+    }
+    catch (const Luau::ParseErrors& e)
+    {
+        const Luau::ParseError& first = e.getErrors().front();
+        put_compile_error(error, first.what(), first.getLocation());
+    }
+    catch (const Luau::CompileError& e)
+    {
+        put_compile_error(error, e.what(), e.getLocation());
+    }
+    catch (const std::exception& e)
+    {
+        put_compile_error(error, e.what(), Luau::Location());
+    }
+    return false;
+}
+
+// All VMs of the process share one, so that a script is compiled to native code once.
+Luau::CodeGen::SharedCodeGenContext* native_context()
+{
+    constexpr size_t kBlock = size_t(1) << 20;
+    constexpr size_t kMost = size_t(128) << 20;
+    static Luau::CodeGen::SharedCodeGenContext* context =
+        Luau::CodeGen::createSharedCodeGenContext(kBlock, kMost, nullptr, nullptr).release();
+    return context;
+}
+
+// Native code is an addition: where it cannot be made, the interpreter runs the function.
+void make_native(hk_vm* vm, lua_State* L, const hk_bytecode* code, bool all)
+{
+    if (!vm->nativeReady)
+    {
+        Luau::CodeGen::create(L, native_context());
+        image_install_native_hooks(L);
+        vm->nativeReady = true;
+    }
+    Luau::CodeGen::ModuleId id = {};
+    memcpy(id.data(), &code->id, sizeof(code->id));
+    id[15] = all ? 1 : 0;
+    unsigned flags = Luau::CodeGen::CodeGen_ColdFunctions | (all ? 0 : Luau::CodeGen::CodeGen_OnlyNativeModules);
+    (void)Luau::CodeGen::compile(id, L, -1, flags);
+}
+
+} // namespace
+
+} // namespace hk
+
+using namespace hk;
+
+extern "C" int hk_native_supported(void)
+{
+    return Luau::CodeGen::isSupported() ? 1 : 0;
+}
+
+extern "C" int hk_compile(
+    const char* source,
+    size_t size,
+    const hk_compile_options* options,
+    hk_bytecode** out,
+    uint8_t** error_out,
+    size_t* error_size
+)
+{
+    set_fast_flags();
+    *out = nullptr;
+    *error_out = nullptr;
+    *error_size = 0;
+    Buf error;
+    std::unique_ptr<hk_bytecode> code(new (std::nothrow) hk_bytecode);
+    if (size > HK_MAX_SOURCE)
+        put_compile_error(error, "the source is longer than 4 MiB", Luau::Location());
+    else if (!code)
+        put_compile_error(error, "not enough memory", Luau::Location());
+    else if (compile(std::string(source ? source : "", size), options, code->bytes, error))
+    {
+        code->id = next_code_id();
+        *out = code.release();
+        return HK_OK;
+    }
+    *error_out = static_cast<uint8_t*>(malloc(error.size() + 1));
+    if (*error_out)
+    {
+        memcpy(*error_out, error.data(), error.size());
+        *error_size = error.size();
+    }
+    return HK_ERR_COMPILE;
+}
+
+extern "C" void hk_text_free(uint8_t* text)
+{
+    free(text);
+}
+
+extern "C" void hk_bytecode_free(hk_bytecode* code)
+{
+    delete code;
+}
+
+extern "C" size_t hk_bytecode_size(const hk_bytecode* code)
+{
+    return code->bytes.size();
+}
+
+extern "C" hk_result hk_load(hk_vm* vm, const hk_bytecode* code, const char* chunk, size_t chunk_size, uint32_t flags)
+{
+    if (vm->dead)
+        return killed_result(vm);
+    lua_State* L = vm->running.empty() ? vm->L : vm->running.back().L;
+    int top = lua_gettop(L);
+    hk_result r = {};
+    bool loaded = false;
+    std::string name(chunk, chunk_size);
+    int status = protect(
+        vm,
+        L,
+        [&](lua_State* L)
+        {
+            luaL_checkstack(L, 8, "loading code");
+            int env = 0;
+            if (flags & HK_LOAD_OWN_GLOBALS)
+            {
+                push_own_globals(L);
+                env = lua_gettop(L);
+            }
+            loaded = luau_load(L, name.c_str(), code->bytes.data(), code->bytes.size(), env) == 0;
+            if (!loaded)
+                return;
+            if (vm->native && hk_native_supported())
+                make_native(vm, L, code, (flags & HK_LOAD_NATIVE) != 0);
+            r.thread = make_ref(vm, L, -1);
+        }
+    );
+    if (status == kKilled)
+        r = killed_result(vm);
+    else if (status == LUA_ERRMEM)
+        r = text_result(vm, HK_ERR_MEMORY, "not enough memory to load the code");
+    else if (status != 0 || !loaded)
+        r = text_result(vm, HK_ERR_INVALID, "%s", lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "the code does not load");
+    lua_settop(L, top);
+    return r;
+}

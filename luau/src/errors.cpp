@@ -1,0 +1,293 @@
+// Errors: host error tables, error records with frames, and the entries' protection.
+#include "vm.h"
+
+#include "ldo.h"
+#include "lstate.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+namespace hk
+{
+
+namespace
+{
+
+// Frames kept of a deep stack: the innermost and the outermost ones.
+constexpr int kFramesInner = 40;
+constexpr int kFramesOuter = 20;
+
+void put_frame(Buf& out, const lua_Debug& ar)
+{
+    uint8_t head[9] = {0};
+    uint32_t three = 3;
+    memcpy(head + 1, &three, 4);
+    out.put_tagged(HK_T_TABLE, head, 9);
+    const char* source = ar.source ? ar.source : "";
+    out.put_text(HK_T_STRING, source, strlen(source));
+    double line = ar.currentline > 0 ? ar.currentline : 0;
+    out.put_tagged(HK_T_NUMBER, &line, 8);
+    const char* name = ar.name ? ar.name : "";
+    out.put_text(HK_T_STRING, name, strlen(name));
+}
+
+// The coroutine that an unfinished coroutine.wrap call in this frame runs, when it died of an error.
+lua_State* failed_wrap(const hk_vm* vm, CallInfo* ci)
+{
+    if (!ttisfunction(ci->func))
+        return nullptr;
+    Closure* f = clvalue(ci->func);
+    if (!f->isC || f->c.f != vm->wrapCall || f->nupvalues < 1 || !ttisthread(&f->c.upvals[0]))
+        return nullptr;
+    lua_State* co = thvalue(&f->c.upvals[0]);
+    return co->status > LUA_YIELD && co->status != LUA_BREAK ? co : nullptr;
+}
+
+uint32_t put_frames(hk_vm* vm, lua_State* L, Buf& out, int nesting)
+{
+    uint32_t count = 0;
+    int depth = int(L->ci - L->base_ci);
+    for (int level = 0; level < depth; level++)
+    {
+        if (level == kFramesInner && depth - level > kFramesOuter)
+            level = depth - kFramesOuter;
+        lua_Debug ar = {};
+        if (!lua_getinfo(L, level, "sln", &ar))
+            break;
+        lua_State* co = nesting < 16 ? failed_wrap(vm, L->ci - level) : nullptr;
+        if (co)
+            count += put_frames(vm, co, out, nesting + 1);
+        if (ar.what && strcmp(ar.what, "C") == 0 && !ar.name)
+            continue;
+        put_frame(out, ar);
+        count++;
+    }
+    return count;
+}
+
+void put_frame_list(hk_vm* vm, lua_State* L, Buf& out)
+{
+    uint8_t head[9] = {0};
+    out.put_tagged(HK_T_TABLE, head, 9);
+    size_t at = out.size() - 8;
+    uint32_t count = put_frames(vm, L, out, 0);
+    memcpy(out.data() + at, &count, 4);
+}
+
+// Gives the readable form of an error value. May call a script's __tostring.
+int describe(lua_State* L)
+{
+    if (lua_istable(L, 1))
+    {
+        lua_rawgetfield(L, 1, "message");
+        if (lua_type(L, -1) == LUA_TSTRING)
+            return 1;
+        lua_settop(L, 1);
+        if (!luaL_getmetafield(L, 1, "__tostring"))
+        {
+            lua_pushstring(L, "the error value is a table without a message");
+            return 1;
+        }
+        lua_settop(L, 1);
+    }
+    luaL_tolstring(L, 1, nullptr);
+    return 1;
+}
+
+} // namespace
+
+int protect(hk_vm* vm, lua_State* L, void (*f)(lua_State*, void*), void* ud)
+{
+    try
+    {
+        return luaD_rawrunprotected(L, f, ud);
+    }
+    catch (const Kill&)
+    {
+        vm->dead = true;
+        return kKilled;
+    }
+}
+
+hk_result text_result(hk_vm* vm, hk_status status, const char* fmt, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    Buf& out = frame_of(vm).results;
+    out.clear();
+    out.put(text, size_t(n) < sizeof(text) ? size_t(n) : sizeof(text) - 1);
+    hk_result r = {};
+    r.status = status;
+    r.data = out.data();
+    r.size = out.size();
+    return r;
+}
+
+hk_result killed_result(hk_vm* vm)
+{
+    flush_output(vm);
+    hk_result r = {};
+    r.status = HK_ERR_KILLED;
+    r.token = kill_reason(vm);
+    return r;
+}
+
+hk_result error_result(hk_vm* vm, lua_State* from, int status)
+{
+    flush_output(vm);
+    Buf& out = frame_of(vm).results;
+    out.clear();
+    lua_State* L = vm->L;
+
+    // The message may come from a script's __tostring, so it is made on the main thread, guarded.
+    const char* message = "not enough memory";
+    size_t size = strlen(message);
+    int top = lua_gettop(L);
+    bool isText = false;
+    auto work = [&](lua_State* L)
+    {
+        luaL_checkstack(L, 8, "reporting an error");
+        if (from != L)
+            lua_xmove(from, L, 1);
+        isText = lua_type(L, -1) == LUA_TSTRING;
+        lua_pushvalue(L, -1);
+        lua_pushcfunction(L, describe, "describe");
+        lua_insert(L, -2);
+        if (lua_pcall(L, 1, 1, 0) != 0 || lua_type(L, -1) != LUA_TSTRING)
+        {
+            lua_pop(L, 1);
+            lua_pushstring(L, "the error value cannot be shown: its __tostring failed");
+        }
+        message = lua_tolstring(L, -1, &size);
+    };
+    int failed = status == LUA_ERRMEM ? 0 : protect(vm, L, work);
+    if (failed == kKilled)
+        return killed_result(vm);
+
+    out.put_text(HK_T_STRING, message, size);
+    std::string why;
+    auto value = [&](lua_State* L)
+    {
+        // A value that cannot cross is left out; its message stands.
+        if (status == LUA_ERRMEM || failed || isText || !encode_values(vm, L, -2, 1, false, out, why))
+            out.put_u8(HK_T_NIL);
+    };
+    size_t before = out.size();
+    int second = protect(vm, L, value);
+    if (second == kKilled)
+        return killed_result(vm);
+    if (second)
+    {
+        out.resize(before);
+        out.put_u8(HK_T_NIL);
+    }
+    if (vm->trace.size())
+        out.put(vm->trace.data(), vm->trace.size());
+    else
+        put_frame_list(vm, from, out);
+    vm->trace.clear();
+    lua_settop(L, top);
+
+    hk_result r = {};
+    r.status = status == LUA_ERRMEM ? HK_ERR_MEMORY : HK_ERR_RUNTIME;
+    r.count = 3;
+    r.data = out.data();
+    r.size = out.size();
+    return r;
+}
+
+hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status)
+{
+    flush_output(vm);
+    Buf& out = frame_of(vm).results;
+    out.clear();
+    hk_result r = {};
+    r.status = status;
+    if (count > 0)
+    {
+        std::string why;
+        bool ok = true;
+        int first = lua_gettop(from) - count + 1;
+        int failed = protect(vm, from, [&](lua_State* L) { ok = encode_values(vm, L, first, count, true, out, why); });
+        if (failed == kKilled)
+            return killed_result(vm);
+        if (failed)
+            return text_result(vm, HK_ERR_MEMORY, "not enough memory for the result");
+        if (!ok)
+            return text_result(vm, HK_ERR_CONVERT, "%s", why.c_str());
+        lua_settop(from, first - 1);
+    }
+    r.count = uint32_t(count);
+    r.data = out.data();
+    r.size = out.size();
+    return r;
+}
+
+int trace_handler(lua_State* L)
+{
+    hk_vm* vm = vm_of(L);
+    vm->trace.clear();
+    put_frame_list(vm, L, vm->trace);
+    return 1;
+}
+
+void push_error_value(lua_State* L, const char* code, const char* message, size_t size)
+{
+    luaL_checkstack(L, 4, "raising an error");
+    lua_createtable(L, 0, 2);
+    lua_pushstring(L, code);
+    lua_setfield(L, -2, "code");
+    lua_pushlstring(L, message, size);
+    lua_setfield(L, -2, "message");
+    lua_rawgeti(L, LUA_REGISTRYINDEX, vm_of(L)->fixed[kErrorMeta]);
+    lua_setmetatable(L, -2);
+}
+
+void raise(lua_State* L, const char* code, const char* fmt, ...)
+{
+    char text[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    push_error_value(L, code, text, size_t(n) < sizeof(text) ? size_t(n) : sizeof(text) - 1);
+    lua_error(L);
+}
+
+} // namespace hk
+
+extern "C" hk_result hk_traceback(hk_vm* vm)
+{
+    lua_State* L = vm->running.empty() ? vm->L : vm->running.back().L;
+    hk::Buf& out = hk::frame_of(vm).results;
+    out.clear();
+    hk::put_frame_list(vm, L, out);
+    hk_result r = {};
+    r.count = 1;
+    r.data = out.data();
+    r.size = out.size();
+    return r;
+}
+
+extern "C" hk_result hk_caller(hk_vm* vm)
+{
+    lua_State* L = vm->running.empty() ? vm->L : vm->running.back().L;
+    lua_Debug ar = {};
+    for (int level = 0; lua_getinfo(L, level, "sl", &ar); level++)
+        if (ar.what && strcmp(ar.what, "C") != 0)
+            break;
+    hk::Buf& out = hk::frame_of(vm).results;
+    out.clear();
+    const char* source = ar.source ? ar.source : "";
+    out.put_text(HK_T_STRING, source, strlen(source));
+    double line = ar.currentline > 0 ? ar.currentline : 0;
+    out.put_tagged(HK_T_NUMBER, &line, 8);
+    hk_result r = {};
+    r.count = 2;
+    r.data = out.data();
+    r.size = out.size();
+    return r;
+}

@@ -1,0 +1,132 @@
+// The flat value buffer: growable output, bounds-checked input, and the two codecs over them.
+#pragma once
+
+#include "hukilau.h"
+
+#include "lua.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <string>
+
+struct hk_vm;
+
+namespace hk
+{
+
+// A byte buffer that grows by doubling and may be charged to a VM's memory limit.
+class Buf
+{
+public:
+    Buf() = default;
+    Buf(const Buf&) = delete;
+    Buf& operator=(const Buf&) = delete;
+    ~Buf();
+
+    // Growth is charged to vm from here on; nullptr: to nobody.
+    void charge_to(hk_vm* vm)
+    {
+        owner = vm;
+    }
+    const uint8_t* data() const
+    {
+        return bytes;
+    }
+    uint8_t* data()
+    {
+        return bytes;
+    }
+    size_t size() const
+    {
+        return used;
+    }
+    size_t capacity() const
+    {
+        return room;
+    }
+    void clear();
+    void resize(size_t n)
+    {
+        used = n;
+    }
+    // False when memory or the limit is exhausted; nothing is lost then.
+    bool reserve(size_t n)
+    {
+        return n <= room || grow(n);
+    }
+    bool put(const void* p, size_t n)
+    {
+        if (room - used < n && !grow(used + n))
+            return false;
+        if (n)
+            memcpy(bytes + used, p, n);
+        used += n;
+        return true;
+    }
+    bool put_u8(uint8_t v)
+    {
+        return put(&v, 1);
+    }
+    bool put_u32(uint32_t v)
+    {
+        return put(&v, 4);
+    }
+    bool put_tagged(uint8_t tag, const void* p, size_t n)
+    {
+        if (room - used < n + 1 && !grow(used + n + 1))
+            return false;
+        bytes[used] = tag;
+        memcpy(bytes + used + 1, p, n);
+        used += n + 1;
+        return true;
+    }
+    bool put_text(uint8_t tag, const char* p, size_t n);
+
+private:
+    bool grow(size_t n);
+
+    uint8_t* bytes = nullptr;
+    size_t used = 0;
+    size_t room = 0;
+    hk_vm* owner = nullptr;
+};
+
+// A read position in flat values that somebody else owns.
+struct FlatIn
+{
+    const uint8_t* p = nullptr;
+    const uint8_t* end = nullptr;
+    uint32_t count = 0;
+
+    FlatIn() = default;
+    FlatIn(const uint8_t* data, size_t size, uint32_t n)
+        : p(data)
+        , end(data ? data + size : nullptr)
+        , count(n)
+    {
+    }
+    size_t left() const
+    {
+        return size_t(end - p);
+    }
+    bool take(void* out, size_t n)
+    {
+        if (left() < n)
+            return false;
+        memcpy(out, p, n);
+        p += n;
+        return true;
+    }
+};
+
+// Appends the values at stack positions first..first+count-1 of L. Functions, threads and other
+// objects become references when refs is set, else an error. On failure `why` names value and path
+// and the buffer is back at its old size. Runs only under protect: making references may raise.
+bool encode_values(hk_vm* vm, lua_State* L, int first, int count, bool refs, Buf& out, std::string& why);
+
+// Pushes one value, or returns false with a text in `why`. Runs only under protect.
+bool decode_value(hk_vm* vm, lua_State* L, FlatIn& in, const char*& why);
+// Pushes in.count values.
+bool decode_values(hk_vm* vm, lua_State* L, FlatIn& in, const char*& why);
+
+} // namespace hk

@@ -1,0 +1,269 @@
+// Flat values to Luau values.
+#include "vm.h"
+
+#include "marks.h"
+
+namespace hk
+{
+
+namespace
+{
+
+class Decoder
+{
+public:
+    Decoder(hk_vm* vm, lua_State* L, FlatIn& in, const char*& why)
+        : vm(vm)
+        , L(L)
+        , in(in)
+        , why(why)
+    {
+    }
+
+    bool value()
+    {
+        uint8_t tag;
+        if (!in.take(&tag, 1))
+            return fail("flat value: cut short");
+        switch (tag)
+        {
+        case HK_T_NIL:
+            lua_pushnil(L);
+            return true;
+        case HK_T_FALSE:
+        case HK_T_TRUE:
+            lua_pushboolean(L, tag == HK_T_TRUE);
+            return true;
+        case HK_T_NUMBER:
+            return number();
+        case HK_T_INTEGER:
+            return integer();
+        case HK_T_STRING:
+            return text([](lua_State* L, const char* p, size_t n) { lua_pushlstring(L, p, n); });
+        case HK_T_BUFFER:
+            return text([](lua_State* L, const char* p, size_t n) { memcpy(lua_newbuffer(L, n), p, n); });
+        case HK_T_EXACT:
+            return text([](lua_State* L, const char* p, size_t n) { push_exact(L, p, n); });
+        case HK_T_VECTOR:
+            return vector();
+        case HK_T_TABLE:
+            return table();
+        case HK_T_NUMBERS:
+            return numbers();
+        case HK_T_NULL:
+            push_null(L);
+            return true;
+        case HK_T_REF:
+            return reference();
+        case HK_T_HOSTFN:
+            return function();
+        case HK_T_NATIVE:
+            return native();
+        case HK_T_ERROR:
+            return error();
+        default:
+            return fail("flat value: unknown tag");
+        }
+    }
+
+private:
+    bool fail(const char* what)
+    {
+        why = what;
+        return false;
+    }
+
+    bool number()
+    {
+        double n;
+        if (!in.take(&n, 8))
+            return fail("flat number: cut short");
+        lua_pushnumber(L, n);
+        return true;
+    }
+
+    bool integer()
+    {
+        int64_t n;
+        if (!in.take(&n, 8))
+            return fail("flat integer: cut short");
+        lua_pushinteger64(L, n);
+        return true;
+    }
+
+    bool vector()
+    {
+        float v[3];
+        if (!in.take(v, 12))
+            return fail("flat vector: cut short");
+        lua_pushvector(L, v[0], v[1], v[2]);
+        return true;
+    }
+
+    template<typename Push>
+    bool text(Push push)
+    {
+        uint32_t n;
+        if (!in.take(&n, 4) || in.left() < n)
+            return fail("flat text: cut short");
+        if (n > (uint32_t(1) << 30))
+            return fail("flat text: longer than 1 GiB");
+        const char* p = reinterpret_cast<const char*>(in.p);
+        in.p += n;
+        push(L, p, n);
+        return true;
+    }
+
+    bool numbers()
+    {
+        uint32_t n;
+        if (!in.take(&n, 4) || in.left() / 8 < n)
+            return fail("flat numbers: cut short");
+        lua_createtable(L, int(n), 0);
+        for (uint32_t i = 1; i <= n; i++)
+        {
+            double v;
+            in.take(&v, 8);
+            lua_pushnumber(L, v);
+            lua_rawseti(L, -2, int(i));
+        }
+        return true;
+    }
+
+    bool table()
+    {
+        uint8_t flags;
+        uint32_t narr, npairs;
+        if (!in.take(&flags, 1) || !in.take(&narr, 4) || !in.take(&npairs, 4))
+            return fail("flat table: cut short");
+        // Each element takes a byte at least, so sizes cannot promise more than there is.
+        if (narr > in.left() || npairs > in.left() / 2)
+            return fail("flat table: cut short");
+        if (depth >= HK_MAX_DEPTH)
+            return fail("flat table: nesting deeper than 200 tables");
+        check_kill(vm);
+        depth++;
+        luaL_checkstack(L, 6, "converting values");
+        if (flags & HK_TABLE_ARRAY)
+            new_array(L, int(narr));
+        else
+            lua_createtable(L, int(narr), int(npairs));
+        bool ok = fill(narr, npairs);
+        depth--;
+        if (ok && (flags & HK_TABLE_ERROR))
+            set_error_meta();
+        if (ok && (flags & HK_TABLE_READONLY))
+            lua_setreadonly(L, -1, true);
+        return ok;
+    }
+
+    bool fill(uint32_t narr, uint32_t npairs)
+    {
+        for (uint32_t i = 1; i <= narr; i++)
+        {
+            if (!value())
+                return false;
+            lua_rawseti(L, -2, int(i));
+        }
+        for (uint32_t i = 0; i < npairs; i++)
+        {
+            if (!value())
+                return false;
+            if (lua_isnil(L, -1) || (lua_isnumber(L, -1) && lua_type(L, -1) == LUA_TNUMBER && lua_tonumber(L, -1) != lua_tonumber(L, -1)))
+                return fail("flat table: a key is nil or NaN");
+            if (!value())
+                return false;
+            if (lua_isnil(L, -1))
+            {
+                lua_pop(L, 1);
+                if (lua_type(L, -1) != LUA_TSTRING)
+                    return fail("flat table: only a string key can be null");
+                mark_null_key(L, -2, -1);
+                lua_pop(L, 1);
+            }
+            else
+                lua_rawset(L, -3);
+        }
+        return true;
+    }
+
+    void set_error_meta()
+    {
+        lua_rawgeti(L, LUA_REGISTRYINDEX, vm->fixed[kErrorMeta]);
+        lua_setmetatable(L, -2);
+    }
+
+    bool error()
+    {
+        if (!value())
+            return false;
+        if (!lua_istable(L, -1))
+            return fail("flat error: not a table");
+        set_error_meta();
+        return true;
+    }
+
+    bool reference()
+    {
+        uint8_t kind;
+        hk_ref ref;
+        if (!in.take(&kind, 1) || !in.take(&ref, 8))
+            return fail("flat reference: cut short");
+        luaL_checkstack(L, 2, "converting values");
+        return push_ref(vm, L, ref) || fail("a value of another or an earlier VM");
+    }
+
+    bool function()
+    {
+        uint32_t id, n;
+        uint8_t flags;
+        if (!in.take(&id, 4) || !in.take(&flags, 1) || !in.take(&n, 4) || in.left() < n)
+            return fail("flat function: cut short");
+        push_host_function(L, id, flags, reinterpret_cast<const char*>(in.p), n);
+        in.p += n;
+        return true;
+    }
+
+    bool native()
+    {
+        uint32_t n;
+        if (!in.take(&n, 4) || in.left() < n)
+            return fail("flat native: cut short");
+        lua_rawgeti(L, LUA_REGISTRYINDEX, vm->fixed[kNatives]);
+        lua_pushlstring(L, reinterpret_cast<const char*>(in.p), n);
+        in.p += n;
+        lua_rawget(L, -2);
+        lua_remove(L, -2);
+        return !lua_isnil(L, -1) || fail("flat native: no built-in of that name");
+    }
+
+    hk_vm* vm;
+    lua_State* L;
+    FlatIn& in;
+    const char*& why;
+    int depth = 0;
+};
+
+} // namespace
+
+bool decode_value(hk_vm* vm, lua_State* L, FlatIn& in, const char*& why)
+{
+    luaL_checkstack(L, 4, "converting values");
+    return Decoder(vm, L, in, why).value();
+}
+
+bool decode_values(hk_vm* vm, lua_State* L, FlatIn& in, const char*& why)
+{
+    if (in.count > in.left())
+    {
+        why = "flat values: fewer than said";
+        return false;
+    }
+    luaL_checkstack(L, int(in.count) + 4, "converting values");
+    for (uint32_t i = 0; i < in.count; i++)
+        if (!Decoder(vm, L, in, why).value())
+            return false;
+    return true;
+}
+
+} // namespace hk

@@ -1,0 +1,380 @@
+// Running scripts: threads, waits, time slices and the kill.
+#include "vm.h"
+
+#include "lstate.h"
+
+#include <utility>
+
+namespace hk
+{
+
+namespace
+{
+
+// Gives nested runs a resume chain of their own. base is what `blocked` starts from.
+struct RunScope
+{
+    hk_vm* vm;
+    std::vector<Resumed> running;
+    int blocked;
+    RunScope(hk_vm* vm, int base)
+        : vm(vm)
+        , blocked(base)
+    {
+        std::swap(vm->running, running);
+        std::swap(vm->blocked, blocked);
+    }
+    ~RunScope()
+    {
+        std::swap(vm->running, running);
+        std::swap(vm->blocked, blocked);
+    }
+};
+
+lua_State* current(hk_vm* vm)
+{
+    return vm->running.empty() ? vm->L : vm->running.back().L;
+}
+
+// The thread that co waits for while both are broken off: co called coroutine.resume or a function
+// made by coroutine.wrap, and what it resumed was broken off.
+lua_State* next_broken(const hk_vm* vm, lua_State* co)
+{
+    if (co->status != LUA_BREAK || co->ci == co->base_ci)
+        return nullptr;
+    Closure* f = clvalue(co->ci->func);
+    const TValue* held = nullptr;
+    if (f->isC && f->c.f == vm->resumeCall)
+        held = co->ci->base;
+    else if (f->isC && f->c.f == vm->wrapCall)
+        held = &f->c.upvals[0];
+    if (!held || !ttisthread(held))
+        return nullptr;
+    lua_State* next = thvalue(held);
+    return next->status == LUA_BREAK ? next : nullptr;
+}
+
+hk_result suspended_result(hk_vm* vm, hk_status status, lua_State* top)
+{
+    flush_output(vm);
+    hk_result r = {};
+    r.status = status;
+    if (status == HK_WAIT)
+        r.token = vm->waitToken;
+    (void)top;
+    return r;
+}
+
+// Resumes top, or the thread that it waits for and then each that waited for that one. The
+// coroutine functions of Luau go on by themselves once their coroutine is no longer broken off.
+int drive(hk_vm* vm, lua_State* top, int nargs)
+{
+    std::vector<lua_State*> chain;
+    for (lua_State* co = top; co; co = next_broken(vm, co))
+        chain.push_back(co);
+    int status = LUA_OK;
+    for (size_t i = chain.size(); i > 0; i--)
+    {
+        status = lua_resume(chain[i - 1], nullptr, nargs);
+        nargs = 0;
+        if (status == LUA_BREAK)
+            break;
+    }
+    return status;
+}
+
+// What became of top, in words of the interface. top stays anchored by the caller.
+hk_result outcome(hk_vm* vm, lua_State* top, int status)
+{
+    switch (status)
+    {
+    case LUA_OK:
+        return values_result(vm, top, lua_gettop(top), HK_OK);
+    case LUA_YIELD:
+        return values_result(vm, top, lua_gettop(top), HK_YIELD);
+    case LUA_BREAK:
+        return suspended_result(vm, std::exchange(vm->waiting, false) ? HK_WAIT : HK_SLICE, top);
+    default:
+        return error_result(vm, top, status);
+    }
+}
+
+hk_result run_thread(hk_vm* vm, lua_State* top, int nargs)
+{
+    vm->waiting = false;
+    int status = LUA_OK;
+    try
+    {
+        RunScope scope(vm, 0);
+        vm->depth++;
+        status = drive(vm, top, nargs);
+        vm->depth--;
+    }
+    catch (const Kill&)
+    {
+        vm->depth--;
+        vm->dead = true;
+        return killed_result(vm);
+    }
+    return outcome(vm, top, status);
+}
+
+hk_result setup_failed(hk_vm* vm, lua_State* L, int status, const char* why)
+{
+    if (status == kKilled)
+        return killed_result(vm);
+    if (status == LUA_ERRMEM)
+        return text_result(vm, HK_ERR_MEMORY, "not enough memory for the arguments");
+    if (status != 0)
+        return text_result(vm, HK_ERR_INVALID, "%s", lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "set-up failed");
+    return text_result(vm, HK_ERR_INVALID, "%s", why ? why : "set-up failed");
+}
+
+// Collects when memory runs short, so that garbage does not count as use.
+void collect_now(hk_vm* vm, lua_State* L)
+{
+    lua_gc(L, LUA_GCCOLLECT, 0);
+    arm_pressure(vm);
+}
+
+} // namespace
+
+hk_vm* vm_of(lua_State* L)
+{
+    return static_cast<hk_vm*>(L->global->cb.userdata);
+}
+
+void before_resume(lua_State* L)
+{
+    hk_vm* vm = vm_of(L);
+    bool blocks = !vm->running.empty() && !lua_isyieldable(vm->running.back().L);
+    vm->blocked += blocks;
+    vm->running.push_back({L, blocks});
+}
+
+void after_resume(lua_State* L)
+{
+    hk_vm* vm = vm_of(L);
+    vm->blocked -= vm->running.back().blocks;
+    vm->running.pop_back();
+}
+
+void install_interrupt(hk_vm* vm)
+{
+    __atomic_store_n(&vm->L->global->cb.interrupt, &on_interrupt, __ATOMIC_SEQ_CST);
+}
+
+void on_interrupt(lua_State* L, int gc)
+{
+    if (gc >= 0)
+        return; // inside the collector: the heap may not be looked at
+    hk_vm* vm = vm_of(L);
+    check_kill(vm);
+    __atomic_store_n(&L->global->cb.interrupt, nullptr, __ATOMIC_SEQ_CST);
+    uint32_t what = vm->attention.exchange(0, std::memory_order_seq_cst);
+    check_kill(vm);
+    if (what & kAttendCollect)
+        collect_now(vm, L);
+    if (what & HK_ATTEND_SLICE)
+    {
+        if (vm->blocked == 0 && isLua(L->ci) && lua_isyieldable(L) && vm->running.size() > 0)
+            lua_break(L);
+        else
+        {
+            vm->attention.fetch_or(HK_ATTEND_SLICE, std::memory_order_seq_cst);
+            install_interrupt(vm);
+        }
+    }
+}
+
+} // namespace hk
+
+using namespace hk;
+
+extern "C" void hk_run_begin(hk_vm* vm, uint64_t run, const hk_limits* limits)
+{
+    vm->run = run;
+    vm->limits = limits ? *limits : hk_limits{};
+    vm->hostCalls = 0;
+    vm->outputTotal = 0;
+    vm->output.clear();
+    vm->attention.store(0, std::memory_order_seq_cst);
+    size_t most = vm->limits.memory;
+    set_memory_limit(vm, most && most < vm->reserved ? most : vm->reserved);
+    arm_pressure(vm);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (kill_reason(vm))
+        install_interrupt(vm);
+}
+
+extern "C" void hk_kill(hk_vm* vm, uint64_t run, uint32_t reason)
+{
+    vm->killWord.store((run << 8) | (reason & 0xff), std::memory_order_seq_cst);
+    install_interrupt(vm);
+}
+
+extern "C" void hk_attend(hk_vm* vm, uint32_t what)
+{
+    vm->attention.fetch_or(what, std::memory_order_seq_cst);
+    install_interrupt(vm);
+}
+
+extern "C" hk_result hk_call_function(hk_vm* vm, hk_ref fn, const uint8_t* args, size_t size, uint32_t nargs)
+{
+    if (vm->dead)
+        return killed_result(vm);
+    if (vm->depth >= kMaxNesting)
+        return text_result(vm, HK_ERR_INVALID, "calls between host and script nested deeper than %d", int(kMaxNesting));
+    lua_State* L = current(vm);
+    int top = lua_gettop(L);
+    const char* why = nullptr;
+    int status = LUA_OK;
+    bool ready = false;
+    auto work = [&](lua_State* L)
+    {
+        luaL_checkstack(L, int(nargs) + 8, "calling a function");
+        lua_rawgeti(L, LUA_REGISTRYINDEX, vm->fixed[kTraceHandler]);
+        FlatIn in(args, size, nargs);
+        if (!push_ref(vm, L, fn))
+            why = "the function belongs to another VM, or to one that was reset or released it";
+        else
+            ready = decode_values(vm, L, in, why);
+        if (!ready)
+            return;
+        RunScope scope(vm, 1);
+        vm->running.push_back({L, false});
+        vm->depth++;
+        status = lua_pcall(L, int(nargs), LUA_MULTRET, top + 1);
+        vm->depth--;
+    };
+    size_t depth = vm->depth;
+    int failed = protect(vm, L, work);
+    vm->depth = depth;
+    if (failed == kKilled)
+        return killed_result(vm);
+    hk_result r;
+    if (failed || !ready)
+        r = setup_failed(vm, L, failed, why);
+    else if (status != LUA_OK)
+        r = error_result(vm, L, status);
+    else
+        r = values_result(vm, L, lua_gettop(L) - top - 1, HK_OK);
+    lua_settop(L, top);
+    return r;
+}
+
+extern "C" hk_result hk_start(
+    hk_vm* vm,
+    hk_ref fn,
+    const uint8_t* args,
+    size_t size,
+    uint32_t nargs,
+    uint32_t flags,
+    uint64_t run,
+    const hk_limits* limits
+)
+{
+    if (flags & HK_START_RESET)
+    {
+        hk_result r = hk_vm_reset(vm);
+        if (r.status != HK_OK)
+            return r;
+        hk_run_begin(vm, run, limits);
+    }
+    if (vm->dead)
+        return killed_result(vm);
+    if (vm->depth >= kMaxNesting)
+        return text_result(vm, HK_ERR_INVALID, "calls between host and script nested deeper than %d", int(kMaxNesting));
+
+    lua_State* L = current(vm);
+    int top = lua_gettop(L);
+    lua_State* co = nullptr;
+    int status = protect(
+        vm,
+        L,
+        [&](lua_State* L)
+        {
+            luaL_checkstack(L, 4, "starting a thread");
+            co = lua_newthread(L);
+        }
+    );
+    if (status != 0)
+        return setup_failed(vm, L, status, nullptr);
+    const char* why = nullptr;
+    bool ready = false;
+    status = protect(
+        vm,
+        co,
+        [&](lua_State* co)
+        {
+            luaL_checkstack(co, int(nargs) + 4, "starting a thread");
+            FlatIn in(args, size, nargs);
+            if (!push_ref(vm, co, fn))
+                why = "the function belongs to another VM, or to one that was reset or released it";
+            else if (!lua_isfunction(co, -1))
+                why = "not a function";
+            else
+                ready = decode_values(vm, co, in, why);
+        }
+    );
+    hk_result r;
+    if (status != 0 || !ready)
+        r = setup_failed(vm, co, status, why);
+    else if (flags & HK_START_SUSPENDED)
+        r = suspended_result(vm, HK_SLICE, co);
+    else
+        r = run_thread(vm, co, int(nargs));
+    if (r.status == HK_YIELD || r.status == HK_WAIT || r.status == HK_SLICE)
+    {
+        int kept = protect(vm, L, [&](lua_State* L) { r.thread = make_ref(vm, L, top + 1); });
+        if (kept != 0)
+            r = setup_failed(vm, L, kept, nullptr);
+    }
+    if (!vm->dead)
+        lua_settop(L, top);
+    return r;
+}
+
+extern "C" hk_result hk_resume(hk_vm* vm, hk_ref thread, const uint8_t* args, size_t size, uint32_t nargs, int is_error)
+{
+    if (vm->dead)
+        return killed_result(vm);
+    if (vm->depth >= kMaxNesting)
+        return text_result(vm, HK_ERR_INVALID, "calls between host and script nested deeper than %d", int(kMaxNesting));
+    lua_State* L = current(vm);
+    if (!push_ref(vm, L, thread))
+        return text_result(vm, HK_ERR_INVALID, "the thread belongs to another VM, or to one that was reset or released it");
+    lua_State* co = lua_tothread(L, -1);
+    int top = lua_gettop(L) - 1;
+    if (!co || co->isactive || (co->status != LUA_YIELD && co->status != LUA_BREAK && lua_gettop(co) == 0))
+    {
+        lua_settop(L, top);
+        return text_result(vm, HK_ERR_INVALID, "the thread cannot be resumed: it is running or has finished");
+    }
+    hk_result r;
+    if (co->status == LUA_BREAK)
+    {
+        vm->payload = FlatIn(args, size, nargs);
+        vm->payloadError = is_error != 0;
+        r = run_thread(vm, co, 0);
+        vm->payload = FlatIn();
+    }
+    else
+    {
+        const char* why = nullptr;
+        bool ready = false;
+        FlatIn in(args, size, nargs);
+        // A thread that has not begun has its function and arguments on its stack already.
+        int have = co->status == LUA_OK ? lua_gettop(co) - 1 : 0;
+        int status = protect(vm, co, [&](lua_State* co) { ready = decode_values(vm, co, in, why); });
+        if (status != 0 || !ready)
+            r = setup_failed(vm, co, status, why);
+        else
+            r = run_thread(vm, co, have + int(nargs));
+    }
+    if (r.status == HK_YIELD || r.status == HK_WAIT || r.status == HK_SLICE)
+        r.thread = thread;
+    if (!vm->dead)
+        lua_settop(L, top);
+    return r;
+}

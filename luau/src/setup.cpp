@@ -1,0 +1,190 @@
+// What a script finds in a new VM: Luau's libraries without what a sandbox must not have, and
+// with the calls replaced that could run long without a safe point.
+#include "vm.h"
+
+#include "marks.h"
+#include "json.h"
+
+#include "lstate.h"
+
+#include <math.h>
+#include <string.h>
+
+namespace hk
+{
+
+void open_text_functions(lua_State* L); // text.cpp
+
+namespace
+{
+
+// print buffers this much before the host sees it.
+constexpr size_t kOutputChunk = 8192;
+
+int print(lua_State* L)
+{
+    hk_vm* vm = vm_of(L);
+    int n = lua_gettop(L);
+    for (int i = 1; i <= n; i++)
+    {
+        size_t size;
+        const char* s = luaL_tolstring(L, i, &size);
+        vm->outputTotal += size + 1;
+        if (vm->limits.output && vm->outputTotal > vm->limits.output)
+        {
+            flush_output(vm);
+            vm->killWord.store((vm->run << 8) | HK_KILL_OUTPUT, std::memory_order_relaxed);
+            throw Kill();
+        }
+        if (i > 1)
+            vm->output += '\t';
+        vm->output.append(s, size);
+        lua_pop(L, 1);
+        if (vm->output.size() >= kOutputChunk)
+            flush_output(vm);
+    }
+    vm->output += '\n';
+    return 0;
+}
+
+// Time stays in what C's calendar functions can take on every platform; beyond, they may overflow.
+constexpr double kMaxTime = 253402300800.0; // year 10000
+
+struct Stock
+{
+    lua_CFunction clock, date, time;
+} stock;
+
+int os_clock(lua_State* L)
+{
+    vm_of(L)->impure = true;
+    return stock.clock(L);
+}
+
+int os_date(lua_State* L)
+{
+    vm_of(L)->impure = true;
+    if (lua_isnumber(L, 2))
+    {
+        double t = lua_tonumber(L, 2);
+        if (!(t > -kMaxTime && t < kMaxTime))
+            luaL_argerror(L, 2, "time out of range");
+    }
+    return stock.date(L);
+}
+
+int os_time(lua_State* L)
+{
+    vm_of(L)->impure = true;
+    if (lua_istable(L, 1))
+    {
+        static const char* const fields[] = {"year", "month", "day", "hour", "min", "sec"};
+        for (const char* field : fields)
+        {
+            lua_rawgetfield(L, 1, field);
+            if (lua_isnumber(L, -1) && !(fabs(lua_tonumber(L, -1)) < 1e9))
+                luaL_error(L, "field '%s' is out of range", field);
+            lua_pop(L, 1);
+        }
+    }
+    return stock.time(L);
+}
+
+lua_CFunction field_function(lua_State* L, const char* table, const char* name)
+{
+    lua_getglobal(L, table);
+    lua_getfield(L, -1, name);
+    lua_CFunction f = lua_tocfunction(L, -1);
+    lua_pop(L, 2);
+    return f;
+}
+
+void replace_os(lua_State* L)
+{
+    static const luaL_Reg functions[] = {{"clock", os_clock}, {"date", os_date}, {"time", os_time}, {nullptr, nullptr}};
+    stock = {field_function(L, "os", "clock"), field_function(L, "os", "date"), field_function(L, "os", "time")};
+    lua_getglobal(L, "os");
+    for (const luaL_Reg* r = functions; r->name; r++)
+    {
+        lua_pushcfunction(L, r->func, r->name);
+        lua_setfield(L, -2, r->name);
+    }
+    lua_pop(L, 1);
+}
+
+void remove_globals(lua_State* L)
+{
+    static const char* const gone[] = {"getfenv", "setfenv", "newproxy", "loadstring", "collectgarbage", "gcinfo", "require"};
+    for (const char* name : gone)
+    {
+        lua_pushnil(L);
+        lua_setglobal(L, name);
+    }
+}
+
+int error_tostring(lua_State* L)
+{
+    if (lua_istable(L, 1))
+    {
+        lua_rawgetfield(L, 1, "message");
+        if (lua_isstring(L, -1))
+            return 1;
+    }
+    lua_pushstring(L, "error");
+    return 1;
+}
+
+void make_fixed(hk_vm* vm, lua_State* L)
+{
+    lua_newtable(L);
+    lua_pushcfunction(L, error_tostring, "tostring");
+    lua_setfield(L, -2, "__tostring");
+    lua_setreadonly(L, -1, true);
+    vm->fixed[kErrorMeta] = lua_ref(L, -1);
+    lua_pushcfunction(L, trace_handler, "traceback");
+    vm->fixed[kTraceHandler] = lua_ref(L, -1);
+    lua_newtable(L);
+    json_open(L);
+    lua_setreadonly(L, -1, true);
+    lua_setfield(L, -2, "json");
+    vm->fixed[kNatives] = lua_ref(L, -1);
+    lua_pop(L, 3);
+}
+
+// The coroutine functions that pass a break on to their caller: waits find their thread by them.
+void find_coroutine_functions(hk_vm* vm, lua_State* L)
+{
+    vm->resumeCall = field_function(L, "coroutine", "resume");
+    lua_getglobal(L, "coroutine");
+    lua_getfield(L, -1, "wrap");
+    lua_getglobal(L, "print"); // any function: it is never resumed
+    lua_call(L, 1, 1);
+    vm->wrapCall = lua_tocfunction(L, -1);
+    lua_pop(L, 2);
+}
+
+} // namespace
+
+void open_libraries(hk_vm* vm, lua_State* L)
+{
+    luaL_openlibs(L);
+    lua_pushcfunction(L, print, "print");
+    lua_setglobal(L, "print");
+    remove_globals(L);
+    replace_os(L);
+    open_text_functions(L);
+    make_fixed(vm, L);
+    find_coroutine_functions(vm, L);
+}
+
+void seal_libraries(lua_State* L)
+{
+    luaL_sandbox(L);
+    // The run's own globals: writable, reading through to the sealed ones.
+    luaL_sandboxthread(L);
+    lua_pushvalue(L, LUA_GLOBALSINDEX);
+    lua_rawsetfield(L, LUA_GLOBALSINDEX, "_G");
+    lua_setsafeenv(L, LUA_GLOBALSINDEX, true);
+}
+
+} // namespace hk

@@ -1,0 +1,136 @@
+// string.find, string.split, string.rep and table.move: Luau's own results, but never long between
+// safe points. Its plain find and split are quadratic in the worst case.
+#include "vm.h"
+
+#include <string.h>
+
+namespace hk
+{
+
+namespace
+{
+
+struct Stock
+{
+    lua_CFunction find, rep, move;
+} stock;
+
+bool is_plain(const char* pattern, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (memchr("^$*+?.([%-", pattern[i], 10))
+            return false;
+    return true;
+}
+
+int find(lua_State* L)
+{
+    size_t size, patternSize;
+    const char* s = luaL_checklstring(L, 1, &size);
+    const char* p = luaL_checklstring(L, 2, &patternSize);
+    int init = luaL_optinteger(L, 3, 1);
+    if (init < 0)
+        init = size_t(-int64_t(init)) > size ? 0 : init + int(size) + 1;
+    if (init < 1)
+        init = 1;
+    if (size_t(init) > size + 1)
+    {
+        lua_pushnil(L);
+        return 1;
+    }
+    if (!lua_toboolean(L, 4) && !is_plain(p, patternSize))
+        return stock.find(L);
+    const char* from = s + init - 1;
+    const void* at = patternSize == 0 ? from : memmem(from, size - size_t(init - 1), p, patternSize);
+    if (!at)
+    {
+        lua_pushnil(L);
+        return 1;
+    }
+    int start = int(static_cast<const char*>(at) - s) + 1;
+    lua_pushinteger(L, start);
+    lua_pushinteger(L, start + int(patternSize) - 1);
+    return 2;
+}
+
+void split_bytes(lua_State* L, const char* s, size_t size)
+{
+    lua_createtable(L, int(size), 0);
+    for (size_t i = 0; i < size; i++)
+    {
+        lua_pushlstring(L, s + i, 1);
+        lua_rawseti(L, -2, int(i) + 1);
+    }
+}
+
+int split(lua_State* L)
+{
+    size_t size, sepSize;
+    const char* s = luaL_checklstring(L, 1, &size);
+    const char* sep = luaL_optlstring(L, 2, ",", &sepSize);
+    if (sepSize == 0)
+    {
+        split_bytes(L, s, size);
+        return 1;
+    }
+    lua_createtable(L, 0, 0);
+    const char* end = s + size;
+    int count = 0;
+    for (const char* from = s;;)
+    {
+        const char* at = static_cast<const char*>(memmem(from, size_t(end - from), sep, sepSize));
+        lua_pushlstring(L, from, size_t((at ? at : end) - from));
+        lua_rawseti(L, -2, ++count);
+        if (!at)
+            return 1;
+        from = at + sepSize;
+    }
+}
+
+int rep(lua_State* L)
+{
+    size_t size;
+    luaL_checklstring(L, 1, &size);
+    luaL_checkinteger(L, 2);
+    if (size == 0)
+    {
+        lua_pushliteral(L, "");
+        return 1;
+    }
+    return stock.rep(L);
+}
+
+// More elements than any table under a sensible limit holds; copying that many holes takes minutes.
+constexpr double kMaxMove = 1 << 24;
+
+int move(lua_State* L)
+{
+    double count = luaL_checknumber(L, 3) - luaL_checknumber(L, 2) + 1;
+    if (count > kMaxMove)
+        luaL_error(L, "too many elements to move");
+    return stock.move(L);
+}
+
+void replace(lua_State* L, const char* table, const char* name, lua_CFunction f, lua_CFunction* old)
+{
+    lua_getglobal(L, table);
+    lua_getfield(L, -1, name);
+    if (old)
+        *old = lua_tocfunction(L, -1);
+    lua_pop(L, 1);
+    lua_pushcfunction(L, f, name);
+    lua_setfield(L, -2, name);
+    lua_pop(L, 1);
+}
+
+} // namespace
+
+void open_text_functions(lua_State* L)
+{
+    replace(L, "string", "find", find, &stock.find);
+    replace(L, "string", "split", split, nullptr);
+    replace(L, "string", "rep", rep, &stock.rep);
+    replace(L, "table", "move", move, &stock.move);
+}
+
+} // namespace hk

@@ -1,0 +1,379 @@
+// A VM's life: making, saving, resetting, closing, and the small reads and writes of the host.
+#include "vm.h"
+
+#include "lstate.h"
+#include "lgc.h"
+
+#include <math.h>
+#include <new>
+#include <stdlib.h>
+
+namespace hk
+{
+
+void seal_libraries(lua_State* L);
+
+namespace
+{
+
+// Luau's allocation function over malloc, with the same limit as an arena has.
+void* malloc_alloc(void* ud, void* ptr, size_t osize, size_t nsize)
+{
+    hk_vm* vm = static_cast<hk_vm*>(ud);
+    if (nsize == 0)
+    {
+        free(ptr);
+        vm->mallocUsed.fetch_sub(int64_t(osize), std::memory_order_relaxed);
+        return nullptr;
+    }
+    size_t used = size_t(vm->mallocUsed.load(std::memory_order_relaxed)) + size_t(vm->charged.load(std::memory_order_relaxed));
+    if (nsize > osize && used + (nsize - osize) > vm->memoryLimit)
+        return nullptr;
+    void* p = realloc(ptr, nsize);
+    if (p)
+        vm->mallocUsed.fetch_add(int64_t(nsize) - int64_t(osize), std::memory_order_relaxed);
+    return p;
+}
+
+void on_pressure(void* ud)
+{
+    hk_vm* vm = static_cast<hk_vm*>(ud);
+    if (!vm->L)
+        return;
+    vm->attention.fetch_or(kAttendCollect, std::memory_order_relaxed);
+    install_interrupt(vm);
+}
+
+lua_State* new_state(hk_vm* vm)
+{
+    if (vm->useMalloc)
+        return lua_newstate(malloc_alloc, vm);
+    vm->arena = arena_create(vm->reserved);
+    if (!vm->arena)
+        return nullptr;
+    arena_set_charge(vm->arena, &vm->charged);
+    return lua_newstate(arena_alloc, vm->arena);
+}
+
+void destroy(hk_vm* vm)
+{
+    if (vm->L && (vm->useMalloc || vm->nativeReady))
+        lua_close(vm->L);
+    if (vm->image)
+        image_free(vm->image);
+    if (vm->arena)
+        arena_destroy(vm->arena);
+    json_scratch_free(vm);
+    delete vm;
+}
+
+// Runs f on the current thread with the stack put back, and turns its failure into a result.
+template<typename F>
+hk_result operate(hk_vm* vm, const char* what, F f)
+{
+    if (vm->dead)
+        return killed_result(vm);
+    lua_State* L = vm->running.empty() ? vm->L : vm->running.back().L;
+    int top = lua_gettop(L);
+    hk_result r = {};
+    const char* why = nullptr;
+    int status = protect(
+        vm,
+        L,
+        [&](lua_State* L)
+        {
+            luaL_checkstack(L, 8, what);
+            f(L, r, why);
+        }
+    );
+    if (status == kKilled)
+        return killed_result(vm);
+    if (status == LUA_ERRMEM)
+        r = text_result(vm, HK_ERR_MEMORY, "%s: not enough memory", what);
+    else if (status != 0)
+        r = text_result(vm, HK_ERR_INVALID, "%s: %s", what, lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "failed");
+    else if (why)
+        r = text_result(vm, HK_ERR_INVALID, "%s: %s", what, why);
+    lua_settop(L, top);
+    return r;
+}
+
+// The value on top as the result.
+void give_top(hk_vm* vm, lua_State* L, hk_result& r, bool refs)
+{
+    Buf& out = frame_of(vm).results;
+    out.clear();
+    std::string text;
+    if (!encode_values(vm, L, lua_gettop(L), 1, refs, out, text))
+    {
+        r = text_result(vm, HK_ERR_CONVERT, "%s", text.c_str());
+        return;
+    }
+    r.count = 1;
+    r.data = out.data();
+    r.size = out.size();
+}
+
+} // namespace
+
+void push_own_globals(lua_State* L)
+{
+    lua_newtable(L);
+    lua_newtable(L);
+    lua_pushvalue(L, LUA_GLOBALSINDEX);
+    lua_setfield(L, -2, "__index");
+    lua_setreadonly(L, -1, true);
+    lua_setmetatable(L, -2);
+    lua_setsafeenv(L, -1, true);
+}
+
+void set_memory_limit(hk_vm* vm, size_t bytes)
+{
+    vm->memoryLimit = bytes;
+    if (vm->arena)
+        arena_set_limit(vm->arena, bytes);
+}
+
+// Garbage is collected early when what is left of the limit halves, so that a run fails only for
+// what it really holds. Steps are never smaller than a 64th of the limit.
+void arm_pressure(hk_vm* vm)
+{
+    if (!vm->arena)
+        return;
+    size_t used = arena_used(vm->arena) + size_t(vm->charged.load(std::memory_order_relaxed));
+    size_t left = vm->memoryLimit > used ? vm->memoryLimit - used : 0;
+    size_t step = left / 2 > vm->memoryLimit / 64 ? left / 2 : vm->memoryLimit / 64;
+    size_t floor = vm->memoryLimit / 2;
+    size_t threshold = used + step > floor ? used + step : floor;
+    arena_on_pressure(vm->arena, threshold, on_pressure, vm);
+}
+
+} // namespace hk
+
+using namespace hk;
+
+extern "C" hk_result hk_vm_new(const hk_vm_options* options, hk_vm** out)
+{
+    set_fast_flags();
+    *out = nullptr;
+    hk_result r = {};
+    r.status = HK_ERR_MEMORY;
+    hk_vm* vm = new (std::nothrow) hk_vm;
+    if (!vm)
+        return r;
+    vm->host = options->host;
+    vm->hooks = options->hooks;
+    vm->useMalloc = (options->flags & HK_VM_MALLOC) != 0;
+    vm->native = (options->flags & HK_VM_NATIVE) != 0;
+    vm->reserved = options->memory_limit ? options->memory_limit : HK_DEFAULT_MEMORY;
+    vm->memoryLimit = vm->reserved;
+    vm->running.reserve(256);
+    lua_State* L = new_state(vm);
+    int status = LUA_ERRMEM;
+    if (L)
+    {
+        vm->L = L;
+        L->global->cb.userdata = vm;
+        L->global->cb.preresume = before_resume;
+        L->global->cb.postresume = after_resume;
+        status = protect(
+            vm,
+            L,
+            [&](lua_State* L)
+            {
+                open_libraries(vm, L);
+                seal_libraries(L);
+            }
+        );
+    }
+    if (status != 0)
+    {
+        destroy(vm);
+        return r;
+    }
+    if (vm->arena)
+        image_reseed(L);
+    set_memory_limit(vm, vm->reserved);
+    arm_pressure(vm);
+    r.status = HK_OK;
+    *out = vm;
+    return r;
+}
+
+extern "C" void hk_vm_close(hk_vm* vm)
+{
+    if (vm)
+        destroy(vm);
+}
+
+extern "C" hk_result hk_vm_save(hk_vm* vm)
+{
+    if (vm->dead)
+        return killed_result(vm);
+    if (!vm->arena)
+        return text_result(vm, HK_ERR_INVALID, "a VM with memory from malloc has no image");
+    if (vm->depth > 0 || !vm->running.empty())
+        return text_result(vm, HK_ERR_INVALID, "an image cannot be saved while the VM runs");
+    if (vm->image)
+        image_free(vm->image);
+    lua_settop(vm->L, 0);
+    vm->image = image_save(vm->L, vm->arena);
+    if (!vm->image)
+        return text_result(vm, HK_ERR_MEMORY, "not enough memory for the image");
+    vm->imageEpoch = vm->epoch;
+    vm->epoch++;
+    return hk_result{};
+}
+
+extern "C" hk_result hk_vm_reset(hk_vm* vm)
+{
+    if (!vm->image)
+        return text_result(vm, HK_ERR_INVALID, "the VM has no saved image to go back to");
+    if (vm->depth > 0 || !vm->running.empty())
+        return text_result(vm, HK_ERR_INVALID, "the VM cannot be reset while it runs");
+    image_restore(vm->image, vm->arena, vm->L);
+    vm->epoch++;
+    vm->liveRefs = 0;
+    vm->dead = false;
+    vm->blocked = 0;
+    vm->waiting = false;
+    vm->impure = false;
+    vm->output.clear();
+    vm->trace.clear();
+    vm->payload = FlatIn();
+    arm_pressure(vm);
+    return hk_result{};
+}
+
+extern "C" void hk_vm_stats(hk_vm* vm, hk_stats* out)
+{
+    *out = {};
+    out->memory_limit = vm->memoryLimit;
+    size_t charged = size_t(vm->charged.load(std::memory_order_relaxed));
+    out->memory_used = charged + (vm->arena ? arena_used(vm->arena) : size_t(vm->mallocUsed.load(std::memory_order_relaxed)));
+    out->memory_peak = vm->arena ? arena_peak(vm->arena) : out->memory_used;
+    out->host_calls = vm->hostCalls;
+    out->output = vm->outputTotal;
+    out->image_bytes = vm->image ? image_bytes(vm->image) : 0;
+    out->refs = vm->liveRefs;
+}
+
+extern "C" hk_result hk_get_global(hk_vm* vm, const char* name, size_t size)
+{
+    return operate(
+        vm,
+        "reading a global",
+        [&](lua_State* L, hk_result& r, const char*&)
+        {
+            // Not lua_getglobal: names may hold NUL bytes, and the host sees sealed globals as well.
+            lua_pushvalue(L, LUA_GLOBALSINDEX);
+            lua_pushlstring(L, name, size);
+            lua_gettable(L, -2);
+            give_top(vm, L, r, true);
+        }
+    );
+}
+
+extern "C" hk_result hk_set_global(hk_vm* vm, const char* name, size_t size, const uint8_t* value, size_t value_size)
+{
+    return operate(
+        vm,
+        "setting a global",
+        [&](lua_State* L, hk_result&, const char*& why)
+        {
+            FlatIn in(value, value_size, 1);
+            lua_pushvalue(L, LUA_GLOBALSINDEX);
+            lua_pushlstring(L, name, size);
+            if (decode_value(vm, L, in, why))
+                lua_rawset(L, -3);
+        }
+    );
+}
+
+static bool push_table(hk_vm* vm, lua_State* L, hk_ref table, const char*& why)
+{
+    if (table == 0)
+        lua_pushvalue(L, LUA_GLOBALSINDEX);
+    else if (!push_ref(vm, L, table))
+        why = "the table belongs to another VM, or to one that was reset or released it";
+    else if (!lua_istable(L, -1))
+        why = "not a table";
+    return !why;
+}
+
+extern "C" hk_result hk_get_field(hk_vm* vm, hk_ref table, const uint8_t* key, size_t key_size)
+{
+    return operate(
+        vm,
+        "reading a field",
+        [&](lua_State* L, hk_result& r, const char*& why)
+        {
+            FlatIn in(key, key_size, 1);
+            if (!push_table(vm, L, table, why) || !decode_value(vm, L, in, why))
+                return;
+            lua_rawget(L, -2);
+            give_top(vm, L, r, true);
+        }
+    );
+}
+
+extern "C" hk_result hk_set_field(hk_vm* vm, hk_ref table, const uint8_t* pair, size_t pair_size)
+{
+    return operate(
+        vm,
+        "setting a field",
+        [&](lua_State* L, hk_result&, const char*& why)
+        {
+            FlatIn in(pair, pair_size, 2);
+            if (!push_table(vm, L, table, why) || !decode_value(vm, L, in, why))
+                return;
+            if (lua_isnil(L, -1))
+                why = "the key is nil";
+            else if (decode_value(vm, L, in, why))
+                lua_rawset(L, -3);
+        }
+    );
+}
+
+extern "C" hk_result hk_get_value(hk_vm* vm, hk_ref ref)
+{
+    return operate(
+        vm,
+        "reading a value",
+        [&](lua_State* L, hk_result& r, const char*& why)
+        {
+            if (!push_ref(vm, L, ref))
+                why = "the value belongs to another VM, or to one that was reset or released it";
+            else
+                give_top(vm, L, r, false);
+        }
+    );
+}
+
+extern "C" hk_result hk_keep(hk_vm* vm, const uint8_t* value, size_t size)
+{
+    return operate(
+        vm,
+        "keeping a value",
+        [&](lua_State* L, hk_result& r, const char*& why)
+        {
+            FlatIn in(value, size, 1);
+            if (!decode_value(vm, L, in, why))
+                return;
+            if (lua_isnil(L, -1))
+                why = "nil cannot be kept";
+            else
+                r.thread = make_ref(vm, L, -1);
+        }
+    );
+}
+
+extern "C" void hk_collect(hk_vm* vm)
+{
+    operate(vm, "collecting", [&](lua_State* L, hk_result&, const char*&) { lua_gc(L, LUA_GCCOLLECT, 0); });
+}
+
+extern "C" const char* hk_luau_version(void)
+{
+    return HK_LUAU_VERSION;
+}

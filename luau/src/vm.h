@@ -1,0 +1,179 @@
+// The VM behind the C interface: its state, and the pieces that the sources of this folder share.
+#pragma once
+
+#include "hukilau.h"
+#include "arena.h"
+#include "flat.h"
+#include "image.h"
+
+#include "lua.h"
+#include "lualib.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+struct JsonScratch;
+
+namespace hk
+{
+
+// Thrown to end a run. Not a std::exception on purpose: Luau's pcall catches those.
+struct Kill
+{
+};
+
+// Registry slots that every VM has, made before any script runs and part of each image.
+enum FixedRef
+{
+    kErrorMeta,     // metatable of host errors: prints as .message
+    kTraceHandler,  // error handler of hk_call_function
+    kNatives,       // name -> built-in value, for HK_T_NATIVE
+    kFixedRefs
+};
+
+struct Resumed
+{
+    lua_State* L;
+    bool blocks; // counted in hk_vm::blocked
+};
+
+// What one nesting depth of host calls needs: buffers stay where they are while deeper ones run.
+struct Frame
+{
+    Buf args;
+    Buf out;
+    Buf results;
+};
+
+} // namespace hk
+
+struct hk_vm
+{
+    lua_State* L = nullptr; // main thread; owns nothing that a script can reach
+    hk::Arena* arena = nullptr;
+    hk::Image* image = nullptr;
+    bool native = false;      // native code wanted
+    bool nativeReady = false; // and set up
+    bool useMalloc = false;
+    std::atomic<int64_t> mallocUsed{0};
+    size_t memoryLimit = 0; // of this run
+    size_t reserved = 0;    // of the VM
+
+    uint64_t host = 0;
+    const hk_host* hooks = nullptr;
+
+    // Running.
+    std::vector<hk::Resumed> running; // threads on the C stack, outermost first
+    int blocked = 0;                  // how many of them could not yield when they resumed the next
+    size_t depth = 0;                // host calls on the C stack
+    std::vector<std::unique_ptr<hk::Frame>> frames;
+    uint64_t waitToken = 0;
+    bool waiting = false;    // a host call asked for a wait; else a break is a time slice
+    bool dead = false;       // killed: nothing but reset and close
+    hk::FlatIn payload;      // outcome of the host call that is being resumed
+    bool payloadError = false;
+    hk::Buf trace; // frames that the error handler of hk_call_function saw
+    lua_CFunction resumeCall = nullptr, wrapCall = nullptr; // coroutine.resume and what wrap returns
+
+    // Limits of this run.
+    uint64_t run = 0;
+    std::atomic<uint64_t> killWord{0}; // run << 8 | reason
+    std::atomic<uint32_t> attention{0};
+    hk_limits limits{};
+    uint64_t hostCalls = 0;
+    uint64_t outputTotal = 0;
+    std::atomic<int64_t> charged{0};
+    std::string output;
+
+    // References: the low half is a registry slot, the high half the epoch it was made in.
+    uint32_t epoch = 1;
+    uint32_t imageEpoch = 0; // references up to this epoch survive resets
+    uint64_t liveRefs = 0;
+    std::vector<uint8_t> generations; // of registry slots
+    bool impure = false;
+    int fixed[hk::kFixedRefs] = {};
+    JsonScratch* json = nullptr;
+};
+
+namespace hk
+{
+
+hk_vm* vm_of(lua_State* L);
+
+inline uint32_t kill_reason(const hk_vm* vm)
+{
+    uint64_t word = vm->killWord.load(std::memory_order_relaxed);
+    return (word >> 8) == (vm->run & 0xffffffffffffffull) ? uint32_t(word & 0xff) : 0;
+}
+
+// Throws Kill when this run has been ended.
+inline void check_kill(const hk_vm* vm)
+{
+    if (kill_reason(vm))
+        throw Kill();
+}
+
+constexpr uint32_t kAttendCollect = 1u << 16; // internal: collect garbage at the next safe point
+
+void install_interrupt(hk_vm* vm);
+void on_interrupt(lua_State* L, int gc);
+void arm_pressure(hk_vm* vm);
+void set_memory_limit(hk_vm* vm, size_t bytes);
+void before_resume(lua_State* L);
+void after_resume(lua_State* L);
+
+// Nesting of calls between host and script: each takes space on the C stack.
+constexpr size_t kMaxNesting = 100;
+
+Frame& frame_of(hk_vm* vm);
+
+// References.
+hk_ref make_ref(hk_vm* vm, lua_State* L, int idx);
+bool push_ref(hk_vm* vm, lua_State* L, hk_ref ref); // false and nothing pushed when it is stale
+void drop_ref(hk_vm* vm, hk_ref ref);
+
+// Runs f with Luau errors and kills caught; f may throw neither to the caller.
+int protect(hk_vm* vm, lua_State* L, void (*f)(lua_State* L, void* ud), void* ud);
+
+template<typename F>
+int protect(hk_vm* vm, lua_State* L, F&& f)
+{
+    return protect(
+        vm,
+        L,
+        [](lua_State* L, void* ud)
+        {
+            (*static_cast<std::remove_reference_t<F>*>(ud))(L);
+        },
+        &f
+    );
+}
+constexpr int kKilled = -1; // status of protect besides Luau's own
+
+// Results.
+hk_result text_result(hk_vm* vm, hk_status status, const char* fmt, ...) __attribute__((format(printf, 3, 4)));
+hk_result killed_result(hk_vm* vm);
+// The error object is on top of `from` and is popped; frames come from `from`.
+hk_result error_result(hk_vm* vm, lua_State* from, int status);
+hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status);
+
+// Raises a host error table {code, message}.
+[[noreturn]] void raise(lua_State* L, const char* code, const char* fmt, ...) __attribute__((format(printf, 3, 4)));
+void push_error_value(lua_State* L, const char* code, const char* message, size_t size);
+
+int trace_handler(lua_State* L);
+void flush_output(hk_vm* vm);
+int host_call(lua_State* L);
+int host_continue(lua_State* L, int status);
+void push_host_function(lua_State* L, uint32_t id, uint8_t flags, const char* name, size_t size);
+
+// Set-up.
+void push_own_globals(lua_State* L); // a new table that reads through to the run's globals
+void json_scratch_free(hk_vm* vm);
+void open_libraries(hk_vm* vm, lua_State* L);
+void set_fast_flags();
+bool is_wait_safe(hk_vm* vm, lua_State* L);
+
+} // namespace hk
