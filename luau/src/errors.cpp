@@ -43,11 +43,11 @@ lua_State* failed_wrap(const hk_vm* vm, CallInfo* ci)
     return co->status > LUA_YIELD && co->status != LUA_BREAK ? co : nullptr;
 }
 
-uint32_t put_frames(hk_vm* vm, lua_State* L, Buf& out, int nesting)
+uint32_t put_frames(hk_vm* vm, lua_State* L, Buf& out, int first, int nesting)
 {
     uint32_t count = 0;
     int depth = int(L->ci - L->base_ci);
-    for (int level = 0; level < depth; level++)
+    for (int level = first; level < depth; level++)
     {
         if (level == kFramesInner && depth - level > kFramesOuter)
             level = depth - kFramesOuter;
@@ -56,7 +56,7 @@ uint32_t put_frames(hk_vm* vm, lua_State* L, Buf& out, int nesting)
             break;
         lua_State* co = nesting < 16 ? failed_wrap(vm, L->ci - level) : nullptr;
         if (co)
-            count += put_frames(vm, co, out, nesting + 1);
+            count += put_frames(vm, co, out, 0, nesting + 1);
         if (ar.what && strcmp(ar.what, "C") == 0 && !ar.name)
             continue;
         put_frame(out, ar);
@@ -65,12 +65,12 @@ uint32_t put_frames(hk_vm* vm, lua_State* L, Buf& out, int nesting)
     return count;
 }
 
-void put_frame_list(hk_vm* vm, lua_State* L, Buf& out)
+void put_frame_list(hk_vm* vm, lua_State* L, Buf& out, int first = 0)
 {
     uint8_t head[9] = {0};
     out.put_tagged(HK_T_TABLE, head, 9);
     size_t at = out.size() - 8;
-    uint32_t count = put_frames(vm, L, out, 0);
+    uint32_t count = put_frames(vm, L, out, first, 0);
     memcpy(out.data() + at, &count, 4);
 }
 
@@ -172,7 +172,7 @@ hk_result error_result(hk_vm* vm, lua_State* from, int status)
     auto value = [&](lua_State* L)
     {
         // A value that cannot cross is left out; its message stands.
-        if (status == LUA_ERRMEM || failed || isText || !encode_values(vm, L, -2, 1, false, out, why))
+        if (status == LUA_ERRMEM || failed || isText || !encode_values(vm, L, -2, 1, kCopy, out, why))
             out.put_u8(HK_T_NIL);
     };
     size_t before = out.size();
@@ -199,7 +199,7 @@ hk_result error_result(hk_vm* vm, lua_State* from, int status)
     return r;
 }
 
-hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status)
+hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status, bool keep)
 {
     flush_output(vm);
     Buf& out = frame_of(vm).results;
@@ -211,7 +211,7 @@ hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status)
         std::string why;
         bool ok = true;
         int first = lua_gettop(from) - count + 1;
-        int failed = protect(vm, from, [&](lua_State* L) { ok = encode_values(vm, L, first, count, true, out, why); });
+        int failed = protect(vm, from, [&](lua_State* L) { ok = encode_values(vm, L, first, count, keep ? kKeepTables : kKeepObjects, out, why); });
         if (failed == kKilled)
             return killed_result(vm);
         if (failed)
@@ -230,7 +230,7 @@ int trace_handler(lua_State* L)
 {
     hk_vm* vm = vm_of(L);
     vm->trace.clear();
-    put_frame_list(vm, L, vm->trace);
+    put_frame_list(vm, L, vm->trace, 1); // not the handler itself
     return 1;
 }
 

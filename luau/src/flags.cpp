@@ -41,6 +41,7 @@ void set_fast_flags()
 
 } // namespace hk
 
+extern "C" const char* hk_flag_mismatch(void);
 extern "C" const char* hk_flag_mismatch(void)
 {
     static std::string text;

@@ -119,10 +119,17 @@ struct FlatIn
     }
 };
 
-// Appends the values at stack positions first..first+count-1 of L. Functions, threads and other
-// objects become references when refs is set, else an error. On failure `why` names value and path
+// What becomes of a value that has no content to copy.
+enum Keep
+{
+    kCopy,        // an error
+    kKeepObjects, // functions, threads and other objects become references
+    kKeepTables,  // and so do tables, unless they are inside of others
+};
+
+// Appends the values at stack positions first..first+count-1 of L. On failure `why` names value and path
 // and the buffer is back at its old size. Runs only under protect: making references may raise.
-bool encode_values(hk_vm* vm, lua_State* L, int first, int count, bool refs, Buf& out, std::string& why);
+bool encode_values(hk_vm* vm, lua_State* L, int first, int count, Keep keep, Buf& out, std::string& why);
 
 // Pushes one value, or returns false with a text in `why`. Runs only under protect.
 bool decode_value(hk_vm* vm, lua_State* L, FlatIn& in, const char*& why);

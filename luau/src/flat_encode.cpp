@@ -21,10 +21,10 @@ constexpr size_t kMaxFlat = size_t(1) << 31;
 class Encoder
 {
 public:
-    Encoder(hk_vm* vm, lua_State* L, bool refs, Buf& out, std::string& why)
+    Encoder(hk_vm* vm, lua_State* L, Keep keep, Buf& out, std::string& why)
         : vm(vm)
         , L(L)
-        , refs(refs)
+        , keep(keep)
         , out(out)
         , why(why)
     {
@@ -90,6 +90,7 @@ private:
         return false;
     }
 
+public:
     bool object(const TValue* o)
     {
         luaA_pushvalue(L, o);
@@ -98,6 +99,7 @@ private:
         return ok;
     }
 
+private:
     bool pushed_object(int type)
     {
         if (is_null(L, -1))
@@ -105,12 +107,13 @@ private:
         size_t size = 0;
         if (const char* digits = to_exact(L, -1, &size))
             return put(out.put_text(HK_T_EXACT, digits, size));
-        if (!refs)
+        if (keep == kCopy)
         {
             why = std::string("cannot convert a ") + lua_typename(L, type);
             return false;
         }
-        uint8_t kind = type == LUA_TFUNCTION ? HK_REF_FUNCTION : type == LUA_TTHREAD ? HK_REF_THREAD : HK_REF_OTHER;
+        uint8_t kind = type == LUA_TFUNCTION ? HK_REF_FUNCTION : type == LUA_TTHREAD ? HK_REF_THREAD
+                     : type == LUA_TTABLE ? HK_REF_TABLE : HK_REF_OTHER;
         uint8_t rec[9] = {kind};
         hk_ref ref = make_ref(vm, L, -1);
         memcpy(rec + 1, &ref, 8);
@@ -276,7 +279,7 @@ public:
 private:
     hk_vm* vm;
     lua_State* L;
-    bool refs;
+    Keep keep;
     Buf& out;
     std::string& why;
     const LuaTable* meta = nullptr;
@@ -286,16 +289,16 @@ private:
 
 } // namespace
 
-bool encode_values(hk_vm* vm, lua_State* L, int first, int count, bool refs, Buf& out, std::string& why)
+bool encode_values(hk_vm* vm, lua_State* L, int first, int count, Keep keep, Buf& out, std::string& why)
 {
     size_t start = out.size();
     luaL_checkstack(L, 8, "converting values");
-    Encoder e(vm, L, refs, out, why);
+    Encoder e(vm, L, keep, out, why);
     for (int i = 0; i < count; i++)
     {
         // Copied: pushing references may move the stack.
         TValue v = *luaA_toobject(L, first + i);
-        if (e.value(&v))
+        if (keep == kKeepTables && ttistable(&v) ? e.object(&v) : e.value(&v))
             continue;
         if (!e.path.empty() || count > 1)
             why += " at " + (count > 1 ? "value " + std::to_string(i + 1) + " " : std::string()) + "$" + e.path;

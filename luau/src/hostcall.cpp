@@ -76,7 +76,7 @@ int host_call(lua_State* L)
     if (nargs)
     {
         std::string why;
-        if (!encode_values(vm, L, 1, nargs, true, frame.args, why))
+        if (!encode_values(vm, L, 1, nargs, kKeepObjects, frame.args, why))
             raise(L, "invalid_argument", "%s: %s", lua_tostring(L, lua_upvalueindex(2)), why.c_str());
     }
     frame.out.reserve(256);

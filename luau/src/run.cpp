@@ -84,12 +84,12 @@ int drive(hk_vm* vm, lua_State* top, int nargs)
 }
 
 // What became of top, in words of the interface. top stays anchored by the caller.
-hk_result outcome(hk_vm* vm, lua_State* top, int status)
+hk_result outcome(hk_vm* vm, lua_State* top, int status, bool keep)
 {
     switch (status)
     {
     case LUA_OK:
-        return values_result(vm, top, lua_gettop(top), HK_OK);
+        return values_result(vm, top, lua_gettop(top), HK_OK, keep);
     case LUA_YIELD:
         return values_result(vm, top, lua_gettop(top), HK_YIELD);
     case LUA_BREAK:
@@ -99,7 +99,7 @@ hk_result outcome(hk_vm* vm, lua_State* top, int status)
     }
 }
 
-hk_result run_thread(hk_vm* vm, lua_State* top, int nargs)
+hk_result run_thread(hk_vm* vm, lua_State* top, int nargs, bool keep)
 {
     vm->waiting = false;
     int status = LUA_OK;
@@ -116,7 +116,7 @@ hk_result run_thread(hk_vm* vm, lua_State* top, int nargs)
         vm->dead = true;
         return killed_result(vm);
     }
-    return outcome(vm, top, status);
+    return outcome(vm, top, status, keep);
 }
 
 hk_result setup_failed(hk_vm* vm, lua_State* L, int status, const char* why)
@@ -323,7 +323,7 @@ extern "C" hk_result hk_start(
     else if (flags & HK_START_SUSPENDED)
         r = suspended_result(vm, HK_SLICE, co);
     else
-        r = run_thread(vm, co, int(nargs));
+        r = run_thread(vm, co, int(nargs), (flags & HK_START_KEEP) != 0);
     if (r.status == HK_YIELD || r.status == HK_WAIT || r.status == HK_SLICE)
     {
         int kept = protect(vm, L, [&](lua_State* L) { r.thread = make_ref(vm, L, top + 1); });
@@ -335,7 +335,7 @@ extern "C" hk_result hk_start(
     return r;
 }
 
-extern "C" hk_result hk_resume(hk_vm* vm, hk_ref thread, const uint8_t* args, size_t size, uint32_t nargs, int is_error)
+extern "C" hk_result hk_resume(hk_vm* vm, hk_ref thread, const uint8_t* args, size_t size, uint32_t nargs, uint32_t flags)
 {
     if (vm->dead)
         return killed_result(vm);
@@ -355,8 +355,8 @@ extern "C" hk_result hk_resume(hk_vm* vm, hk_ref thread, const uint8_t* args, si
     if (co->status == LUA_BREAK)
     {
         vm->payload = FlatIn(args, size, nargs);
-        vm->payloadError = is_error != 0;
-        r = run_thread(vm, co, 0);
+        vm->payloadError = (flags & HK_RESUME_ERROR) != 0;
+        r = run_thread(vm, co, 0, (flags & HK_RESUME_KEEP) != 0);
         vm->payload = FlatIn();
     }
     else
@@ -370,7 +370,7 @@ extern "C" hk_result hk_resume(hk_vm* vm, hk_ref thread, const uint8_t* args, si
         if (status != 0 || !ready)
             r = setup_failed(vm, co, status, why);
         else
-            r = run_thread(vm, co, have + int(nargs));
+            r = run_thread(vm, co, have + int(nargs), (flags & HK_RESUME_KEEP) != 0);
     }
     if (r.status == HK_YIELD || r.status == HK_WAIT || r.status == HK_SLICE)
         r.thread = thread;

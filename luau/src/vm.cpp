@@ -99,12 +99,12 @@ hk_result operate(hk_vm* vm, const char* what, F f)
 }
 
 // The value on top as the result.
-void give_top(hk_vm* vm, lua_State* L, hk_result& r, bool refs)
+void give_top(hk_vm* vm, lua_State* L, hk_result& r, Keep keep)
 {
     Buf& out = frame_of(vm).results;
     out.clear();
     std::string text;
-    if (!encode_values(vm, L, lua_gettop(L), 1, refs, out, text))
+    if (!encode_values(vm, L, lua_gettop(L), 1, keep, out, text))
     {
         r = text_result(vm, HK_ERR_CONVERT, "%s", text.c_str());
         return;
@@ -269,7 +269,7 @@ extern "C" hk_result hk_get_global(hk_vm* vm, const char* name, size_t size)
             lua_pushvalue(L, LUA_GLOBALSINDEX);
             lua_pushlstring(L, name, size);
             lua_gettable(L, -2);
-            give_top(vm, L, r, true);
+            give_top(vm, L, r, kKeepObjects);
         }
     );
 }
@@ -312,7 +312,7 @@ extern "C" hk_result hk_get_field(hk_vm* vm, hk_ref table, const uint8_t* key, s
             if (!push_table(vm, L, table, why) || !decode_value(vm, L, in, why))
                 return;
             lua_rawget(L, -2);
-            give_top(vm, L, r, true);
+            give_top(vm, L, r, kKeepObjects);
         }
     );
 }
@@ -345,7 +345,7 @@ extern "C" hk_result hk_get_value(hk_vm* vm, hk_ref ref)
             if (!push_ref(vm, L, ref))
                 why = "the value belongs to another VM, or to one that was reset or released it";
             else
-                give_top(vm, L, r, false);
+                give_top(vm, L, r, kCopy);
         }
     );
 }

@@ -157,7 +157,7 @@ hk_result text_result(hk_vm* vm, hk_status status, const char* fmt, ...) __attri
 hk_result killed_result(hk_vm* vm);
 // The error object is on top of `from` and is popped; frames come from `from`.
 hk_result error_result(hk_vm* vm, lua_State* from, int status);
-hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status);
+hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status, bool keep = false);
 
 // Raises a host error table {code, message}.
 [[noreturn]] void raise(lua_State* L, const char* code, const char* fmt, ...) __attribute__((format(printf, 3, 4)));

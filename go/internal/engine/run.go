@@ -1,0 +1,310 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// Mode says what the end of the main function means.
+type Mode int
+
+const (
+	// WaitForTasks lets background tasks finish; their errors are reported and make the run fail.
+	WaitForTasks Mode = iota
+	// EndWithMain cancels everything when the main function returns; an error in a task ends the
+	// run.
+	EndWithMain
+)
+
+// task is one thread of the scheduler.
+type task struct {
+	thread luau.ThreadID
+	main   bool
+	module *loaded // what it loads, if it is a require
+	parent *task   // who required it
+	then   func(luau.Outcome)
+	name   string // of the host function that it waits for
+}
+
+// options keep the identity of what a module returns.
+func (t *task) options() luau.ResumeOptions { return luau.ResumeOptions{KeepTables: t.module != nil} }
+
+// work is a task that can go on, and how.
+type work struct {
+	task   *task
+	resume func() (luau.ThreadID, luau.Outcome)
+}
+
+// completion is the outcome of a host call, on its way to the VM's goroutine.
+type completion struct {
+	token  uint64
+	values []any
+	err    error
+}
+
+// RunOptions describe a run. The zero value waits for tasks, without limits.
+type RunOptions struct {
+	Mode   Mode
+	Limits Limits
+	// Reset brings back the saved image first.
+	Reset bool
+}
+
+// Run calls fn as the main function of a new run, and schedules until the run is over. The results
+// are converted by use before anything else happens in the VM; use may be nil. When ctx ends, so
+// does the run, at once.
+func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(luau.Values) error, args ...any) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	v.ctx, v.mode, v.limits, v.logged, v.failed, v.current = ctx, o.Mode, o.Limits, 0, nil, nil
+	defer v.endRun()
+	limits := luau.Limits{HostCalls: o.Limits.HostCalls, Output: o.Limits.Output, Memory: o.Limits.Memory}
+	run, err := v.state.BeginRun(limits, o.Reset)
+	if err != nil {
+		return err
+	}
+	if o.Reset {
+		v.restoreModules()
+	}
+	if ctx.Done() != nil {
+		stop := context.AfterFunc(ctx, func() { v.state.Kill(run, context.Cause(ctx)) })
+		defer stop()
+	}
+	var result error
+	done := false
+	main := &task{main: true}
+	main.then = func(out luau.Outcome) {
+		done = true
+		if result = out.Err; result == nil && use != nil {
+			result = use(out.Values)
+		}
+	}
+	v.push(main, func() (luau.ThreadID, luau.Outcome) { return v.state.Start(fn, luau.StartOptions{}, args...) })
+	err = v.schedule(func() bool { return done && (result != nil || v.mode == EndWithMain || v.tasks == 0) })
+	switch {
+	case err != nil:
+		return err
+	case result != nil:
+		return result
+	}
+	return v.failed
+}
+
+func (v *VM) push(t *task, resume func() (luau.ThreadID, luau.Outcome)) {
+	v.ready = append(v.ready, work{t, resume})
+}
+
+// schedule runs tasks until over says so, nothing can happen any more, or the run was killed.
+func (v *VM) schedule(over func() bool) error {
+	defer v.releaseSlot()
+	for {
+		for len(v.ready) > 0 {
+			if err := v.step(); err != nil {
+				return err
+			}
+			if over() {
+				return nil
+			}
+			v.collectInbox()
+		}
+		if len(v.waiting) == 0 {
+			return v.stuck(over)
+		}
+		v.releaseSlot()
+		if err := v.waitForWork(); err != nil {
+			return err
+		}
+	}
+}
+
+func (v *VM) stuck(over func() bool) error {
+	if over() {
+		return nil
+	}
+	return &luau.Error{Code: luau.CodeRuntime, Message: "the script waits for something that cannot happen any more"}
+}
+
+// step resumes the first ready task and deals with what came of it.
+func (v *VM) step() error {
+	w := v.ready[0]
+	v.ready[0] = work{}
+	v.ready = v.ready[1:]
+	if !v.takeSlot() {
+		return v.ended()
+	}
+	if len(v.ready) > 0 {
+		v.armSlice()
+	}
+	v.current = w.task
+	v.busy.Store(true)
+	thread, out := w.resume()
+	v.busy.Store(false)
+	v.current = nil
+	if thread != 0 {
+		w.task.thread = thread
+	}
+	return v.settle(w.task, out)
+}
+
+func (v *VM) settle(t *task, out luau.Outcome) error {
+	switch out.Status {
+	case luau.StatusWaiting:
+		v.waiting[out.Token] = t
+		return nil
+	case luau.StatusSliced:
+		if slots.crowded() {
+			v.releaseSlot()
+		}
+		v.push(t, func() (luau.ThreadID, luau.Outcome) { return t.thread, v.state.Resume(t.thread, t.options()) })
+		return nil
+	case luau.StatusYielded:
+		out = luau.Outcome{Status: luau.StatusFailed, Err: &luau.Error{
+			Code: luau.CodeRuntime, Message: "coroutine.yield outside of a coroutine: nobody can resume this thread",
+		}}
+	}
+	if luau.IsKilled(out.Err) {
+		return out.Err
+	}
+	v.state.Drop(t.thread)
+	if t.then != nil {
+		t.then(out)
+	}
+	if !t.main {
+		v.tasks--
+	}
+	return nil
+}
+
+func (v *VM) takeSlot() bool {
+	if v.slot < 0 {
+		v.slot = slots.take(v, v.ctx.Done())
+	}
+	return v.slot >= 0
+}
+
+func (v *VM) releaseSlot() {
+	if v.slot >= 0 {
+		slots.give(v.slot)
+		v.slot = -1
+	}
+}
+
+func (v *VM) armSlice() {
+	if v.slice == nil {
+		v.slice = time.AfterFunc(slice, func() {
+			if v.busy.Load() {
+				v.state.BreakOff()
+			}
+		})
+		return
+	}
+	v.slice.Reset(slice)
+}
+
+// ended is the error of a run whose context is over while no script runs.
+func (v *VM) ended() error { return luau.KilledBy(context.Cause(v.ctx)) }
+
+// waitForWork blocks until a task can go on or the run is over.
+func (v *VM) waitForWork() error {
+	for {
+		now := time.Now()
+		for _, token := range v.sleeping.due(now) {
+			v.finish(completion{token: token})
+		}
+		v.collectInbox()
+		if len(v.ready) > 0 {
+			return nil
+		}
+		var alarm <-chan time.Time
+		if d, ok := v.sleeping.next(now); ok {
+			if v.timer == nil {
+				v.timer = time.NewTimer(d)
+			} else {
+				v.timer.Reset(d)
+			}
+			alarm = v.timer.C
+		}
+		select {
+		case <-v.wake:
+		case <-alarm:
+		case <-v.ctx.Done():
+			return v.ended()
+		}
+	}
+}
+
+// complete sends the outcome of a host call to the VM. Any goroutine may call it, once for each
+// token; what comes after the end of the run is dropped.
+func (v *VM) complete(c completion) {
+	v.inbox.Lock()
+	v.inbox.list = append(v.inbox.list, c)
+	v.inbox.Unlock()
+	select {
+	case v.wake <- struct{}{}:
+	default:
+	}
+	if v.busy.Load() {
+		v.armSliceFromOutside()
+	}
+}
+
+// armSliceFromOutside gives what runs now a last slice. It is too long by at most one slice.
+func (v *VM) armSliceFromOutside() {
+	time.AfterFunc(slice, func() {
+		v.inbox.Lock()
+		waits := len(v.inbox.list) > 0
+		v.inbox.Unlock()
+		if waits && v.busy.Load() {
+			v.state.BreakOff()
+		}
+	})
+}
+
+func (v *VM) collectInbox() {
+	v.inbox.Lock()
+	list := v.inbox.list
+	v.inbox.list = nil
+	v.inbox.Unlock()
+	for _, c := range list {
+		v.finish(c)
+	}
+}
+
+// finish makes the task that waits for the token ready.
+func (v *VM) finish(c completion) {
+	t, ok := v.waiting[c.token]
+	if !ok {
+		return
+	}
+	delete(v.waiting, c.token)
+	v.push(t, func() (luau.ThreadID, luau.Outcome) {
+		if c.err != nil {
+			return t.thread, v.state.DeliverError(t.thread, t.options(), t.name, c.err)
+		}
+		return t.thread, v.state.Deliver(t.thread, t.options(), c.values...)
+	})
+}
+
+// endRun forgets all that is left of the run.
+func (v *VM) endRun() {
+	v.releaseSlot()
+	for _, i := range v.instances {
+		i.EndRun()
+	}
+	for _, w := range v.ready {
+		v.state.Drop(w.task.thread)
+	}
+	for _, t := range v.waiting {
+		v.state.Drop(t.thread)
+	}
+	v.ready, v.sleeping, v.tasks = nil, nil, 0
+	clear(v.waiting)
+	v.inbox.Lock()
+	v.inbox.list = nil
+	v.inbox.Unlock()
+	if v.slice != nil {
+		v.slice.Stop()
+	}
+}

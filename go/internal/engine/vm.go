@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// Config describes VMs. It is read, never changed, and may be shared.
+type Config struct {
+	Modules     []hostmod.Module
+	Grants      *hostmod.Grants   // nil: nothing is granted
+	Resolver    Resolver          // nil: require finds nothing
+	MemoryLimit int64             // bytes; 0: the default of package luau
+	Native      bool              // native code for everything, not only what is marked
+	NoNative    bool              // no native code at all
+	Malloc      bool              // memory from malloc: for sanitizers
+	Output      func(text []byte) // what scripts print; nil drops it
+	Log         func(Record)      // nil drops it
+	// TaskFailed is told of each background task that ends with an error while the run goes on.
+	TaskFailed func(err error)
+}
+
+// Record is one log record of a script.
+type Record struct {
+	Level   hostmod.Level
+	Message string
+	Fields  map[string]any
+	Time    time.Time
+}
+
+// Limits are of one run. Zero means no limit.
+type Limits struct {
+	HostCalls uint64
+	Output    uint64 // bytes printed
+	Log       uint64 // bytes logged
+	Memory    uint64 // bytes, at most Config.MemoryLimit
+}
+
+// VM is one Luau VM with its host modules and its scheduler. It belongs to one goroutine at a time.
+type VM struct {
+	config    *Config
+	state     *luau.State
+	instances []hostmod.Instance
+	modules   map[string]*loaded
+	saved     map[string]*loaded // modules of the image
+
+	// The run.
+	ctx      context.Context
+	mode     Mode
+	limits   Limits
+	logged   uint64
+	slot     int // of slots, or -1
+	current  *task
+	ready    []work
+	waiting  map[uint64]*task
+	sleeping sleepers
+	tasks    int // that have not ended, without the main one
+	last     uint64
+	failed   error // of the first task that failed
+
+	inbox struct {
+		sync.Mutex
+		list []completion
+	}
+	wake  chan struct{}
+	timer *time.Timer
+	slice *time.Timer
+	busy  atomic.Bool // a script is on the processor: others that become ready want a slice
+}
+
+// New makes a VM with all modules in place.
+func New(config *Config) (*VM, error) {
+	v := &VM{
+		config: config, slot: -1, modules: map[string]*loaded{}, waiting: map[uint64]*task{},
+		wake: make(chan struct{}, 1), ctx: context.Background(),
+	}
+	state, err := luau.New(luau.Options{
+		MemoryLimit: config.MemoryLimit, NoNative: config.NoNative, Malloc: config.Malloc, Output: config.Output,
+	})
+	if err != nil {
+		return nil, err
+	}
+	v.state = state
+	if err := v.install(); err != nil {
+		return nil, errors.Join(err, state.Close())
+	}
+	return v, nil
+}
+
+func (v *VM) install() error {
+	native := map[string]any{}
+	for _, m := range v.config.Modules {
+		instance, err := m.NewInstance(v)
+		if err != nil {
+			return err
+		}
+		v.instances = append(v.instances, instance)
+		for name, value := range instance.Native() {
+			native[name] = value
+		}
+	}
+	if err := v.state.SetGlobal("__native", luau.ReadOnly(native)); err != nil {
+		return err
+	}
+	return v.installRequire()
+}
+
+// Close frees the VM.
+func (v *VM) Close() error {
+	v.endRun()
+	return v.state.Close()
+}
+
+// State is the VM's State, for the goroutine that owns the VM.
+func (v *VM) State() *luau.State { return v.state }
+
+// Context implements hostmod.VM.
+func (v *VM) Context() context.Context { return v.ctx }
+
+// Charge implements hostmod.VM.
+func (v *VM) Charge(n int64) bool { return v.state.Charge(n) }
+
+// Uncharge implements hostmod.VM.
+func (v *VM) Uncharge(n int64) { v.state.Uncharge(n) }
+
+// Grants implements hostmod.VM.
+func (v *VM) Grants() *hostmod.Grants {
+	if v.config.Grants == nil {
+		return &hostmod.Grants{}
+	}
+	return v.config.Grants
+}
+
+// Log implements hostmod.VM.
+func (v *VM) Log(level hostmod.Level, message string, fields map[string]any) error {
+	v.logged += uint64(len(message)) + 1
+	if v.limits.Log > 0 && v.logged > v.limits.Log {
+		return &luau.Error{Code: luau.CodeLimit, Message: "the log limit of this run is reached"}
+	}
+	if v.config.Log != nil {
+		v.config.Log(Record{Level: level, Message: message, Fields: fields, Time: time.Now()})
+	}
+	return nil
+}
+
+func (v *VM) breakOff() { v.state.BreakOff() }

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// maxBlocked is how many scripts of the process may wait in place at once: each holds an OS thread.
+const maxBlocked = 32
+
+var blocked = make(chan struct{}, maxBlocked)
+
+func (v *VM) token() uint64 {
+	v.last++
+	return v.last
+}
+
+// Await implements hostmod.VM.
+func (v *VM) Await(c *luau.Call, work hostmod.Work) error {
+	if !c.CanWait() {
+		return v.waitInPlace(c, work)
+	}
+	token := v.token()
+	name, ctx := c.Name(), v.ctx
+	if v.current != nil {
+		v.current.name = name
+	}
+	go func() {
+		values, err := guard(ctx, name, work)
+		v.complete(completion{token, values, err})
+	}()
+	c.Wait(token)
+	return nil
+}
+
+// guard runs work and turns a panic into an error.
+func guard(ctx context.Context, name string, work hostmod.Work) (values []any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &luau.Error{Code: luau.CodePanic, Message: fmt.Sprintf("%s: panic: %v", name, p)}
+		}
+	}()
+	return work(ctx)
+}
+
+// waitInPlace blocks the VM: Luau cannot yield where the script is.
+func (v *VM) waitInPlace(c *luau.Call, work hostmod.Work) error {
+	select {
+	case blocked <- struct{}{}:
+	default:
+		return &luau.Error{Code: luau.CodeLimit, Message: fmt.Sprintf(
+			"%s: more than %d scripts wait inside sort comparators, metamethods or callbacks at once; wait outside of them", c.Name(), maxBlocked)}
+	}
+	defer func() { <-blocked }()
+	held := v.slot >= 0
+	v.releaseSlot()
+	values, err := guard(v.ctx, c.Name(), work)
+	if held {
+		// A run that is over gets no slot and needs none: the script ends where it stands.
+		v.takeSlot()
+	}
+	if err != nil {
+		return err
+	}
+	return c.Return(values...)
+}
+
+// Sleep implements hostmod.VM.
+func (v *VM) Sleep(c *luau.Call, d time.Duration) error {
+	if !c.CanWait() {
+		return v.waitInPlace(c, func(ctx context.Context) ([]any, error) {
+			timer := time.NewTimer(d)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+				return nil, nil
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		})
+	}
+	token := v.token()
+	if v.current != nil {
+		v.current.name = c.Name()
+	}
+	v.sleeping.add(time.Now().Add(d), token)
+	c.Wait(token)
+	return nil
+}
+
+// Spawn makes a background task of f. It starts when the scheduler comes to it.
+func (v *VM) Spawn(f *luau.Function, args ...any) {
+	t := &task{}
+	t.then = func(out luau.Outcome) {
+		if out.Err == nil {
+			return
+		}
+		if v.failed == nil {
+			v.failed = out.Err
+		}
+		if v.config.TaskFailed != nil {
+			v.config.TaskFailed(out.Err)
+		}
+	}
+	v.tasks++
+	v.push(t, func() (luau.ThreadID, luau.Outcome) { return v.state.Start(f, luau.StartOptions{}, args...) })
+}

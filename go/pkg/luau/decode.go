@@ -1,0 +1,338 @@
+package luau
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/hukilau/hukilau/go/internal/capi"
+)
+
+// decoder reads flat values into Go's own types. It copies: nothing points into data afterwards.
+type decoder struct {
+	state  *State
+	data   []byte
+	pos    int
+	text   string    // all of data as a string, when that is cheaper than one for each text
+	floats []float64 // room for boxed numbers
+	texts  []string  // room for boxed texts
+}
+
+// smallText is the size up to which all texts of one crossing share one allocation. Above, a kept
+// text would keep too much.
+const smallText = 16 << 10
+
+func (d *decoder) short() error { return fail(CodeConvert, "flat value: cut short at byte %d", d.pos) }
+
+func (d *decoder) u32() (int, bool) {
+	if len(d.data)-d.pos < 4 {
+		return 0, false
+	}
+	n := binary.LittleEndian.Uint32(d.data[d.pos:])
+	d.pos += 4
+	return int(n), true
+}
+
+func (d *decoder) u64() (uint64, bool) {
+	if len(d.data)-d.pos < 8 {
+		return 0, false
+	}
+	n := binary.LittleEndian.Uint64(d.data[d.pos:])
+	d.pos += 8
+	return n, true
+}
+
+func (d *decoder) bytes() ([]byte, bool) {
+	n, ok := d.u32()
+	if !ok || len(d.data)-d.pos < n {
+		return nil, false
+	}
+	b := d.data[d.pos : d.pos+n]
+	d.pos += n
+	return b, true
+}
+
+func (d *decoder) string() (string, bool) {
+	b, ok := d.bytes()
+	if !ok {
+		return "", false
+	}
+	if len(d.data) > smallText {
+		return string(b), true
+	}
+	if d.text == "" && len(b) > 0 {
+		d.text = string(d.data)
+	}
+	if len(b) == 0 {
+		return "", true
+	}
+	return d.text[d.pos-len(b) : d.pos], true
+}
+
+func (d *decoder) boxFloat(n float64) any {
+	if len(d.floats) == cap(d.floats) {
+		d.floats = make([]float64, 0, 1+min(63, (len(d.data)-d.pos)/9))
+	}
+	d.floats = append(d.floats, n)
+	return capi.BoxFloat(&d.floats[len(d.floats)-1])
+}
+
+func (d *decoder) boxString(s string) any {
+	if len(d.texts) == cap(d.texts) {
+		d.texts = make([]string, 0, 1+min(63, (len(d.data)-d.pos)/8))
+	}
+	d.texts = append(d.texts, s)
+	return capi.BoxString(&d.texts[len(d.texts)-1])
+}
+
+func (d *decoder) value(depth int) (any, error) {
+	if d.pos >= len(d.data) {
+		return nil, d.short()
+	}
+	tag := d.data[d.pos]
+	d.pos++
+	switch tag {
+	case capi.TagNil:
+		return nil, nil
+	case capi.TagFalse:
+		return false, nil
+	case capi.TagTrue:
+		return true, nil
+	case capi.TagNumber:
+		if n, ok := d.u64(); ok {
+			return d.boxFloat(math.Float64frombits(n)), nil
+		}
+	case capi.TagString:
+		if s, ok := d.string(); ok {
+			return d.boxString(s), nil
+		}
+	case capi.TagTable:
+		return d.table(depth)
+	case capi.TagNumbers:
+		return d.numbers()
+	case capi.TagInteger:
+		if n, ok := d.u64(); ok {
+			return Integer(n), nil
+		}
+	case capi.TagNull:
+		return Null{}, nil
+	default:
+		return d.rare(tag)
+	}
+	return nil, d.short()
+}
+
+func (d *decoder) rare(tag byte) (any, error) {
+	switch tag {
+	case capi.TagVector:
+		if len(d.data)-d.pos < 12 {
+			return nil, d.short()
+		}
+		var v Vector
+		for i := range v {
+			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(d.data[d.pos+4*i:]))
+		}
+		d.pos += 12
+		return v, nil
+	case capi.TagBuffer:
+		if b, ok := d.bytes(); ok {
+			return append(make([]byte, 0, len(b)), b...), nil
+		}
+	case capi.TagExact:
+		if b, ok := d.bytes(); ok {
+			return Exact(b), nil
+		}
+	case capi.TagRef:
+		if len(d.data)-d.pos < 9 {
+			return nil, d.short()
+		}
+		kind := d.data[d.pos]
+		ref := binary.LittleEndian.Uint64(d.data[d.pos+1:])
+		d.pos += 9
+		return d.state.wrap(kind, ref), nil
+	default:
+		return nil, fail(CodeConvert, "flat value: unknown tag %d at byte %d", tag, d.pos-1)
+	}
+	return nil, d.short()
+}
+
+func (d *decoder) numbers() (any, error) {
+	list, err := d.floatList()
+	if err != nil {
+		return nil, err
+	}
+	return capi.BoxFloats(list, make([]any, 0, len(list))), nil
+}
+
+func (d *decoder) floatList() ([]float64, error) {
+	n, ok := d.u32()
+	if !ok || (len(d.data)-d.pos)/8 < n {
+		return nil, d.short()
+	}
+	list := make([]float64, n)
+	for i := range list {
+		list[i] = math.Float64frombits(binary.LittleEndian.Uint64(d.data[d.pos+8*i:]))
+	}
+	d.pos += 8 * n
+	return list, nil
+}
+
+func (d *decoder) table(depth int) (any, error) {
+	if depth >= capi.MaxDepth {
+		return nil, fail(CodeConvert, "nesting deeper than %d", capi.MaxDepth)
+	}
+	flags, narr, npairs, err := d.tableHead()
+	if err != nil {
+		return nil, err
+	}
+	if npairs == 0 && (narr > 0 || flags&capi.TableArray != 0) {
+		return d.list(narr, depth)
+	}
+	if narr == 0 {
+		return d.object(npairs, depth)
+	}
+	return d.mixed(make(map[any]any, narr+npairs), narr, npairs, depth)
+}
+
+func (d *decoder) tableHead() (flags byte, narr, npairs int, err error) {
+	if len(d.data)-d.pos < 9 {
+		return 0, 0, 0, d.short()
+	}
+	flags = d.data[d.pos]
+	d.pos++
+	narr, _ = d.u32()
+	npairs, _ = d.u32()
+	// Every element takes a byte at least, so that sizes cannot promise more than there is.
+	if left := len(d.data) - d.pos; narr > left || npairs > left/2 {
+		return 0, 0, 0, d.short()
+	}
+	return flags, narr, npairs, nil
+}
+
+func (d *decoder) list(n, depth int) (any, error) {
+	list := make([]any, n)
+	for i := range list {
+		v, err := d.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		if v == (Null{}) {
+			v = nil
+		}
+		list[i] = v
+	}
+	return list, nil
+}
+
+// object reads pairs into a map with string keys, and starts over as a mixed map at the first key
+// that is not a string.
+func (d *decoder) object(n, depth int) (any, error) {
+	start := d.pos
+	m := make(map[string]any, n)
+	for range n {
+		if d.pos >= len(d.data) {
+			return nil, d.short()
+		}
+		if d.data[d.pos] != capi.TagString {
+			d.pos = start
+			return d.mixed(make(map[any]any, n), 0, n, depth)
+		}
+		d.pos++
+		k, ok := d.string()
+		if !ok {
+			return nil, d.short()
+		}
+		v, err := d.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		m[k] = v
+	}
+	return m, nil
+}
+
+func (d *decoder) mixed(m map[any]any, narr, npairs, depth int) (any, error) {
+	for i := range narr {
+		v, err := d.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		m[float64(i+1)] = v
+	}
+	for range npairs {
+		k, err := d.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		switch k.(type) {
+		case string, float64, bool, Integer:
+		default:
+			return nil, fail(CodeConvert, "a table key of type %T", k)
+		}
+		v, err := d.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		m[k] = v
+	}
+	return m, nil
+}
+
+// wrap makes the Go side of a reference. The garbage collector is a backstop for Release.
+func (s *State) wrap(kind byte, ref uint64) any {
+	r := Ref{state: s, ref: ref}
+	switch kind {
+	case capi.RefFunction:
+		f := &Function{r}
+		f.cleanup = runtime.AddCleanup(f, s.forget, ref)
+		return f
+	case capi.RefThread:
+		t := &Thread{r}
+		t.cleanup = runtime.AddCleanup(t, s.forget, ref)
+		return t
+	case capi.RefTable:
+		t := &Table{r}
+		t.cleanup = runtime.AddCleanup(t, s.forget, ref)
+		return t
+	default:
+		o := &Object{r}
+		o.cleanup = runtime.AddCleanup(o, s.forget, ref)
+		return o
+	}
+}
+
+// Values are results or arguments that have not been converted yet. They are a view that is valid
+// until the State is used again, by the goroutine that uses the State.
+type Values struct {
+	state *State
+	data  []byte
+	count int
+}
+
+// Len is the number of values.
+func (v Values) Len() int { return v.count }
+
+// All converts every value: nil, bool, float64, string, []byte (buffer), []any, map[string]any,
+// map[any]any (a table with both array and other keys, or with keys that are no texts), [Integer],
+// [Exact], [Vector], [Null], *[Function], *[Thread], *[Object].
+func (v Values) All() ([]any, error) {
+	d := decoder{state: v.state, data: v.data}
+	out := make([]any, v.count)
+	for i := range out {
+		var err error
+		if out[i], err = d.value(0); err != nil {
+			return nil, err
+		}
+		if out[i] == (Null{}) {
+			out[i] = nil
+		}
+	}
+	if d.pos != len(d.data) {
+		return nil, fail(CodeConvert, "flat values: %d bytes too many", len(d.data)-d.pos)
+	}
+	return out, nil
+}
+
+// String shows the number of values and their size.
+func (v Values) String() string { return fmt.Sprintf("%d values in %d bytes", v.count, len(v.data)) }

@@ -1,0 +1,252 @@
+package luau
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hukilau/hukilau/go/internal/capi"
+)
+
+// Code says what kind of failure an [Error] is. The values are stable.
+type Code string
+
+// The codes of this package. Host functions may raise others of their own.
+const (
+	CodeCompile   Code = "compile"          // source that is not Luau
+	CodeRuntime   Code = "runtime"          // an error raised by a script
+	CodeMemory    Code = "memory"           // the memory limit was reached
+	CodeTimeout   Code = "timeout"          // the deadline passed
+	CodeCancelled Code = "cancelled"        // the context was cancelled
+	CodeLimit     Code = "limit"            // another limit was reached: host calls, output, size
+	CodeHost      Code = "host"             // a host function failed and gave no code
+	CodePanic     Code = "panic"            // a host function panicked
+	CodeArgument  Code = "invalid_argument" // a host function was called wrongly
+	CodeConvert   Code = "convert"          // a value cannot cross between Go and Luau
+	CodeClosed    Code = "closed"           // the State is closed
+	CodeBusy      Code = "busy"             // another goroutine uses the State
+	CodeInvalid   Code = "invalid"          // wrong use of this package
+)
+
+// Frame is one level of a traceback.
+type Frame struct {
+	Chunk    string // as given to Load: "@path" or "=name"; "=[C]" for a built-in function
+	Line     int    // from 1; 0 for a built-in function
+	Function string // empty for a chunk's own code
+}
+
+// Error is any failure of this package. It is immutable and may be shared by goroutines.
+type Error struct {
+	Code    Code
+	Message string  // without chunk and line
+	Chunk   string  // where it happened: "@path" or "=name"; empty when it was not in a script
+	Line    int     // from 1; 0 when unknown
+	Column  int     // from 1; 0 when unknown. Only compile errors know it
+	Value   any     // the error value when a script raised something else than a text
+	Frames  []Frame // innermost first
+	cause   error
+	killed  bool
+}
+
+// IsKilled says whether err ended its whole run: nothing but Reset or Close helps the State then.
+func IsKilled(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.killed
+}
+
+// KilledBy is the error of a run that was ended for this cause.
+func KilledBy(cause error) error {
+	var e *Error
+	switch {
+	case errors.Is(cause, context.DeadlineExceeded):
+		return &Error{Code: CodeTimeout, Message: "the time limit was reached", cause: cause, killed: true}
+	case errors.As(cause, &e):
+		copied := *e
+		copied.killed = true
+		return &copied
+	}
+	return &Error{Code: CodeCancelled, Message: "the run was cancelled", cause: cause, killed: true}
+}
+
+// Error gives place and message in one line, as `script.luau:3: message`.
+func (e *Error) Error() string {
+	if e.Chunk == "" || e.Line == 0 {
+		return e.Message
+	}
+	return fmt.Sprintf("%s:%d: %s", ChunkName(e.Chunk), e.Line, e.Message)
+}
+
+// Unwrap gives the Go error behind it: a host function's, or the context's cause.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Is lets errors.Is match by code: a target *Error with only a Code set matches any of that code.
+// A timeout also matches [context.DeadlineExceeded], a cancelled run [context.Canceled].
+func (e *Error) Is(target error) bool {
+	switch target {
+	case context.DeadlineExceeded:
+		return e.killed && e.Code == CodeTimeout
+	case context.Canceled:
+		return e.killed && e.Code == CodeCancelled
+	}
+	t, ok := target.(*Error)
+	return ok && t.Message == "" && t.Code == e.Code
+}
+
+// Traceback gives one line for each frame, innermost first; empty when there are none.
+func (e *Error) Traceback() string {
+	var b strings.Builder
+	for _, f := range e.Frames {
+		b.WriteString(ChunkName(f.Chunk))
+		if f.Line > 0 {
+			fmt.Fprintf(&b, ":%d", f.Line)
+		}
+		if f.Function != "" {
+			fmt.Fprintf(&b, " in %s", f.Function)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// ChunkName is a chunk's name as people know it: without the mark in front.
+func ChunkName(chunk string) string {
+	if strings.HasPrefix(chunk, "@") || strings.HasPrefix(chunk, "=") {
+		return chunk[1:]
+	}
+	return chunk
+}
+
+// CodeOf gives the code of the first error in err's chain that has one, or "".
+func CodeOf(err error) Code {
+	var coded interface{ ErrorCode() string }
+	if errors.As(err, &coded) {
+		return Code(coded.ErrorCode())
+	}
+	return ""
+}
+
+// ErrorCode is the code as text, for CodeOf.
+func (e *Error) ErrorCode() string { return string(e.Code) }
+
+func fail(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+var (
+	errClosed = fail(CodeClosed, "the State is closed")
+	errBusy   = fail(CodeBusy, "another goroutine is using the State: a State belongs to one goroutine at a time")
+)
+
+// failure turns a result that is no success into an error.
+func (s *State) failure(r capi.Result) error {
+	switch r.Status {
+	case capi.ErrRuntime, capi.ErrMemory:
+		return s.scriptError(r)
+	case capi.ErrKilled:
+		return s.killed(uint32(r.Token))
+	case capi.ErrConvert:
+		return fail(CodeConvert, "%s", r.Data)
+	case capi.ErrLimit:
+		return fail(CodeLimit, "%s", r.Data)
+	default:
+		return fail(CodeInvalid, "%s", r.Data)
+	}
+}
+
+func (s *State) killed(reason uint32) error {
+	switch reason {
+	case capi.KillHostCalls:
+		return KilledBy(fail(CodeLimit, "more than %d host calls in one run", s.limits.HostCalls))
+	case capi.KillOutput:
+		return KilledBy(fail(CodeLimit, "more than %d bytes printed in one run", s.limits.Output))
+	}
+	s.guard.Lock()
+	cause := s.killCause
+	s.guard.Unlock()
+	return KilledBy(cause)
+}
+
+// scriptError reads an error record: message, value, frames.
+func (s *State) scriptError(r capi.Result) error {
+	if r.Status == capi.ErrMemory && r.Count == 0 {
+		return fail(CodeMemory, "%s", r.Data)
+	}
+	e := &Error{Code: CodeRuntime}
+	if r.Status == capi.ErrMemory {
+		e.Code = CodeMemory
+	}
+	d := decoder{state: s, data: r.Data}
+	message, err := d.value(0)
+	if err == nil {
+		e.Message, _ = message.(string)
+		e.Value, err = d.value(0)
+	}
+	if err == nil {
+		var frames any
+		if frames, err = d.value(0); err == nil {
+			e.Frames = readFrames(frames)
+		}
+	}
+	if err != nil {
+		e.Message += " (the report is unreadable: " + err.Error() + ")"
+	}
+	if table, ok := e.Value.(map[string]any); ok {
+		if code, ok := table["code"].(string); ok && code != "" {
+			e.Code = Code(code)
+		}
+		// Frames of another thread whose error this one passed on: see raised.
+		if inner, ok := table[framesField].([]any); ok {
+			e.Frames = append(readFrames(inner), e.Frames...)
+		}
+	}
+	e.locate()
+	return e
+}
+
+// framesField of an error table lists frames of where it came from.
+const framesField = "frames"
+
+func frameList(frames []Frame) []any {
+	list := make([]any, len(frames))
+	for i, f := range frames {
+		list[i] = []any{f.Chunk, float64(f.Line), f.Function}
+	}
+	return list
+}
+
+func readFrames(v any) []Frame {
+	list, _ := v.([]any)
+	frames := make([]Frame, 0, len(list))
+	for _, item := range list {
+		parts, _ := item.([]any)
+		if len(parts) != 3 {
+			continue
+		}
+		chunk, _ := parts[0].(string)
+		line, _ := parts[1].(float64)
+		name, _ := parts[2].(string)
+		frames = append(frames, Frame{Chunk: chunk, Line: int(line), Function: name})
+	}
+	return frames
+}
+
+// locate sets chunk and line from the innermost script frame, and takes the same place out of the
+// front of the message.
+func (e *Error) locate() {
+	for _, f := range e.Frames {
+		if f.Line == 0 {
+			continue
+		}
+		e.Chunk, e.Line = f.Chunk, f.Line
+		break
+	}
+	for _, f := range e.Frames {
+		prefix := fmt.Sprintf("%s:%d: ", ChunkName(f.Chunk), f.Line)
+		if f.Line > 0 && strings.HasPrefix(e.Message, prefix) {
+			e.Message = e.Message[len(prefix):]
+			e.Chunk, e.Line = f.Chunk, f.Line
+			return
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package luau
+
+import (
+	"context"
+
+	"github.com/hukilau/hukilau/go/internal/capi"
+)
+
+// encode writes values into the State's scratch buffer; the State must be acquired.
+func (s *State) encode(values []any) ([]byte, error) {
+	if len(values) == 0 {
+		return nil, nil
+	}
+	// Taken while in use: a value's own methods may call the State again.
+	e := encoder{state: s, buf: s.scratch[:0]}
+	s.scratch = nil
+	err := e.values(values)
+	if cap(e.buf) <= 1<<20 {
+		s.scratch = e.buf
+	}
+	return e.buf, err
+}
+
+func (s *State) one(v any) ([]byte, error) {
+	e := encoder{state: s}
+	err := e.value(v)
+	return e.buf, err
+}
+
+// SetGlobal sets a global of the scripts. Go values become: nil, bool; every number type a number
+// (whole ones beyond 2^53 an integer, beyond 64 bits an exact number); string a string; []byte a
+// buffer; slices and arrays an array; maps and structs a table (tag `luau:"name"`, then `json`,
+// then the field's name); [Func] a function; pointers what they point to.
+func (s *State) SetGlobal(name string, v any) error {
+	if err := s.acquire(); err != nil {
+		return err
+	}
+	defer s.done()
+	flat, err := s.one(v)
+	if err != nil {
+		return at(name, err)
+	}
+	if r := s.vm.SetGlobal(name, flat); r.Status != capi.OK {
+		return s.failure(r)
+	}
+	return nil
+}
+
+// Global reads a global, converted as [Values.All] does.
+func (s *State) Global(name string) (any, error) {
+	if err := s.acquire(); err != nil {
+		return nil, err
+	}
+	defer s.done()
+	return s.first(s.vm.GetGlobal(name))
+}
+
+func (s *State) first(r capi.Result) (any, error) {
+	if r.Status != capi.OK {
+		return nil, s.failure(r)
+	}
+	d := decoder{state: s, data: r.Data}
+	return d.value(0)
+}
+
+// LoadOptions change how code is loaded. The zero value is the default.
+type LoadOptions struct {
+	// Native makes native code of all of it; else only of what is marked --!native or @native.
+	Native bool
+	// OwnGlobals gives the code a table of its own for globals, which reads through to the
+	// State's.
+	OwnGlobals bool
+}
+
+// Load makes a function of bytecode. The chunk name starts with "=" (shown as it is) or "@" (a
+// path) and appears in errors.
+func (s *State) Load(code *Bytecode, chunk string, o LoadOptions) (*Function, error) {
+	if err := s.acquire(); err != nil {
+		return nil, err
+	}
+	defer s.done()
+	if code == nil {
+		return nil, fail(CodeInvalid, "a nil Bytecode")
+	}
+	flags := uint32(0)
+	if o.Native {
+		flags |= capi.LoadNative
+	}
+	if o.OwnGlobals {
+		flags |= capi.LoadOwnGlobals
+	}
+	r := s.vm.Load(code.code, chunk, flags)
+	if r.Status != capi.OK {
+		return nil, s.failure(r)
+	}
+	return s.wrap(capi.RefFunction, r.Thread).(*Function), nil
+}
+
+// Call calls the function and waits for it. Host functions that wait do so in place. When ctx
+// ends, the run ends, and so does every later call until Begin or Reset: a killed VM may be in the
+// middle of anything.
+func (f *Function) Call(ctx context.Context, args ...any) ([]any, error) {
+	var out []any
+	err := f.call(ctx, args, func(v Values) (err error) {
+		out, err = v.All()
+		return err
+	})
+	return out, err
+}
+
+// CallInto is Call with the results scanned as [Values.Scan] does.
+func (f *Function) CallInto(ctx context.Context, into []any, args ...any) error {
+	return f.call(ctx, args, func(v Values) error { return v.Scan(into...) })
+}
+
+func (f *Function) call(ctx context.Context, args []any, use func(Values) error) error {
+	if f == nil || f.state == nil {
+		return fail(CodeInvalid, "a nil function")
+	}
+	s := f.state
+	if err := s.acquire(); err != nil {
+		return err
+	}
+	defer s.done()
+	if err := f.check(s); err != nil {
+		return err
+	}
+	flat, err := s.encode(args)
+	if err != nil {
+		return err
+	}
+	if s.depth == 0 {
+		defer s.watch(ctx, s.begin(s.limits))()
+	}
+	r := s.vm.CallFunction(f.ref, flat, uint32(len(args)))
+	if r.Status != capi.OK {
+		return s.failure(r)
+	}
+	return use(Values{state: s, data: r.Data, count: int(r.Count)})
+}
+
+// Do compiles source, loads it and calls it: the short way for small things.
+func (s *State) Do(ctx context.Context, chunk, source string, args ...any) ([]any, error) {
+	code, err := Compile(chunk, source, CompileOptions{})
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.Load(code, chunk, LoadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer f.Release()
+	return f.Call(ctx, args...)
+}

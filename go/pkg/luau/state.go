@@ -1,0 +1,339 @@
+package luau
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hukilau/hukilau/go/internal/capi"
+)
+
+// Options describe a State. The zero value is a good default.
+type Options struct {
+	// MemoryLimit is the most memory a script may use, in bytes: Luau's own and what host
+	// functions charge. Zero means 256 MiB. Address space of this size is reserved, not memory.
+	MemoryLimit int64
+	// NoNative turns native code off, also for scripts that ask for it with --!native.
+	NoNative bool
+	// Malloc takes memory from malloc instead of an arena, so that address sanitizers see every
+	// block. Such a State cannot be saved and reset.
+	Malloc bool
+	// Output receives what scripts print, whole writes in order. It must not keep the slice. Nil
+	// drops it.
+	Output func(text []byte)
+}
+
+// State is one Luau VM. It belongs to one goroutine at a time; only Kill, Attend, Charge and
+// Uncharge may be called from others.
+type State struct {
+	vm     capi.VM
+	host   uint64
+	output func([]byte)
+	busy   atomic.Bool
+
+	// guard is held by whoever touches the VM from another goroutine, and by Close.
+	guard     sync.Mutex
+	closed    bool
+	killCause error
+	dropped   []uint64 // references to release at the next call
+
+	run        uint64
+	limits     Limits
+	funcs      []*Func
+	imageFuncs int
+	calls      []*Call // one for each nesting depth, reused
+	depth      int
+	scratch    []byte
+}
+
+// New makes a State with Luau's libraries, sandboxed.
+func New(o Options) (*State, error) {
+	if o.MemoryLimit < 0 {
+		return nil, fail(CodeInvalid, "MemoryLimit is negative")
+	}
+	s := &State{output: o.Output}
+	flags := uint32(0)
+	if o.Malloc {
+		flags |= capi.VMMalloc
+	}
+	if !o.NoNative {
+		flags |= capi.VMNative
+	}
+	h := &handler{}
+	h.state.Store(s)
+	s.host = capi.Register(h)
+	vm, status := capi.NewVM(uint64(o.MemoryLimit), flags, s.host)
+	if status != capi.OK {
+		capi.Unregister(s.host)
+		return nil, fail(CodeMemory, "no memory for a State: MemoryLimit is %d bytes, and a State needs about 512 KiB", o.MemoryLimit)
+	}
+	s.vm = vm
+	return s, nil
+}
+
+// Close frees the State and everything in it. Later use is an error. Closing twice does nothing.
+func (s *State) Close() error {
+	if err := s.acquire(); err != nil {
+		if err == errClosed {
+			return nil
+		}
+		return err
+	}
+	defer s.busy.Store(false)
+	if s.depth > 0 {
+		return fail(CodeBusy, "a State cannot be closed by a host function that its script called")
+	}
+	s.guard.Lock()
+	s.closed = true
+	s.guard.Unlock()
+	s.vm.Close()
+	capi.Unregister(s.host)
+	return nil
+}
+
+// acquire takes the State for one call. Every use of the VM stands between acquire and release.
+func (s *State) acquire() error {
+	if s == nil {
+		return fail(CodeInvalid, "a nil State")
+	}
+	if !s.busy.CompareAndSwap(false, true) {
+		return errBusy
+	}
+	if s.closed {
+		s.busy.Store(false)
+		return errClosed
+	}
+	if s.hasDropped() {
+		s.drop()
+	}
+	return nil
+}
+
+func (s *State) done() { s.busy.Store(false) }
+
+func (s *State) hasDropped() bool {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	return len(s.dropped) > 0
+}
+
+func (s *State) drop() {
+	s.guard.Lock()
+	list := s.dropped
+	s.dropped = nil
+	s.guard.Unlock()
+	for _, ref := range list {
+		s.vm.Release(ref)
+	}
+}
+
+// forget notes a reference for release at the next call. Any goroutine may call it.
+func (s *State) forget(ref uint64) {
+	s.guard.Lock()
+	if !s.closed {
+		s.dropped = append(s.dropped, ref)
+	}
+	s.guard.Unlock()
+}
+
+// Limits are of one run. Zero means no limit.
+type Limits struct {
+	HostCalls uint64 // calls of host functions
+	Output    uint64 // bytes printed
+	Memory    uint64 // bytes, at most Options.MemoryLimit; zero means that
+}
+
+// Run names one run of a State, for Kill.
+type Run uint64
+
+// Begin starts a new run: counters are zero, and a Kill of an earlier run no longer counts.
+// [Function.Call] and [State.Do] begin one by themselves when none was begun.
+func (s *State) Begin(l Limits) (Run, error) {
+	if err := s.acquire(); err != nil {
+		return 0, err
+	}
+	defer s.done()
+	return s.begin(l), nil
+}
+
+// BeginRun is Begin after an optional Reset.
+func (s *State) BeginRun(l Limits, reset bool) (Run, error) {
+	if reset {
+		if err := s.Reset(); err != nil {
+			return 0, err
+		}
+	}
+	return s.Begin(l)
+}
+
+func (s *State) begin(l Limits) Run {
+	s.nextRun(l)
+	s.vm.RunBegin(s.run, &capi.Limits{HostCalls: l.HostCalls, Output: l.Output, Memory: l.Memory})
+	return Run(s.run)
+}
+
+func (s *State) nextRun(l Limits) {
+	s.guard.Lock()
+	s.run++
+	s.killCause = nil
+	s.guard.Unlock()
+	s.limits = l
+}
+
+// Kill ends a run at its next safe point, within a millisecond in most code. The script cannot
+// catch it. The cause becomes part of the error: context.DeadlineExceeded gives CodeTimeout. Any
+// goroutine may call it at any time; a run that is over is left alone.
+func (s *State) Kill(run Run, cause error) {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	if s.closed || uint64(run) != s.run || run == 0 {
+		return
+	}
+	if s.killCause == nil {
+		s.killCause = cause
+	}
+	s.vm.Kill(uint64(run), capi.KillUser)
+}
+
+// BreakOff asks the running script to stop at its next safe point with StatusSliced, where it can.
+// Any goroutine may call it.
+func (s *State) BreakOff() {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	if !s.closed {
+		s.vm.Attend(capi.AttendSlice)
+	}
+}
+
+// Charge counts n bytes of Go memory against MemoryLimit, and says whether there is room. Any
+// goroutine may call it.
+func (s *State) Charge(n int64) bool {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	return !s.closed && n >= 0 && s.vm.Charge(n)
+}
+
+// Uncharge takes back what Charge counted. Any goroutine may call it.
+func (s *State) Uncharge(n int64) {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	if !s.closed && n > 0 {
+		s.vm.Uncharge(n)
+	}
+}
+
+// watch kills the run when ctx ends. The returned function ends the watch.
+func (s *State) watch(ctx context.Context, run Run) func() {
+	if ctx.Done() == nil {
+		return func() {}
+	}
+	stop := context.AfterFunc(ctx, func() { s.Kill(run, context.Cause(ctx)) })
+	return func() { stop() }
+}
+
+// Stats are counts of the current run.
+type Stats struct {
+	MemoryUsed, MemoryPeak, MemoryLimit uint64 // bytes
+	HostCalls, Output                   uint64 // calls; bytes printed
+	ImageBytes                          uint64 // 0 without an image
+	Refs                                uint64 // live references held by Go
+}
+
+// Stats reads the counters.
+func (s *State) Stats() (Stats, error) {
+	if err := s.acquire(); err != nil {
+		return Stats{}, err
+	}
+	defer s.done()
+	return Stats(s.vm.Stats()), nil
+}
+
+// Save keeps the State as it is now, for Reset. It replaces an earlier image. References made so
+// far stay valid after every Reset.
+func (s *State) Save() error {
+	if err := s.acquire(); err != nil {
+		return err
+	}
+	defer s.done()
+	if r := s.vm.Save(); r.Status != capi.OK {
+		return s.failure(r)
+	}
+	s.imageFuncs = len(s.funcs)
+	return nil
+}
+
+// Reset brings back what Save kept, as if nothing had run since, but for random numbers and
+// addresses as scripts see them. It works after a kill and after memory ran out. References made
+// since Save become invalid.
+func (s *State) Reset() error {
+	if err := s.acquire(); err != nil {
+		return err
+	}
+	defer s.done()
+	if r := s.vm.Reset(); r.Status != capi.OK {
+		return s.failure(r)
+	}
+	s.afterReset()
+	return nil
+}
+
+func (s *State) afterReset() {
+	clear(s.funcs[s.imageFuncs:])
+	s.funcs = s.funcs[:s.imageFuncs]
+}
+
+// Caller gives the chunk and line of the script code that called the host function that runs now.
+func (s *State) Caller() (chunk string, line int, err error) {
+	if err := s.acquire(); err != nil {
+		return "", 0, err
+	}
+	defer s.done()
+	d := decoder{state: s, data: s.vm.Caller().Data}
+	v, err := d.value(0)
+	if err != nil {
+		return "", 0, err
+	}
+	n, err := d.value(0)
+	if err != nil {
+		return "", 0, err
+	}
+	at, _ := n.(float64)
+	chunk, _ = v.(string)
+	return chunk, int(at), nil
+}
+
+// Collect runs a full garbage collection.
+func (s *State) Collect() error {
+	if err := s.acquire(); err != nil {
+		return err
+	}
+	defer s.done()
+	s.vm.Collect()
+	return nil
+}
+
+// handler takes calls from C. It is apart from State so that State has no exported callbacks.
+type handler struct{ state atomic.Pointer[State] }
+
+func (h *handler) HostCall(c capi.Call) { h.state.Load().hostCall(c) }
+
+func (h *handler) Output(text []byte) {
+	if out := h.state.Load().output; out != nil {
+		out(text)
+	}
+}
+
+// enter and leave let a host function use its own State.
+func (s *State) enter() {
+	s.depth++
+	s.busy.Store(false)
+}
+
+func (s *State) leave() {
+	// A host function that left a goroutine behind may be using the State: wait until it is done.
+	for !s.busy.CompareAndSwap(false, true) {
+		runtime.Gosched()
+	}
+	s.depth--
+}

@@ -1,0 +1,141 @@
+package luau_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+func newState(t testing.TB, o luau.Options) *luau.State {
+	t.Helper()
+	s, err := luau.New(o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+func TestDo(t *testing.T) {
+	s := newState(t, luau.Options{})
+	got, err := s.Do(context.Background(), "=t", "return 1 + 2, 'a\\0b', {1,2,3}, {a={true}}, 5i, vector.create(1,2,3), {}", 1)
+	require.NoError(t, err)
+	require.Equal(t, []any{3.0, "a\x00b", []any{1.0, 2.0, 3.0}, map[string]any{"a": []any{true}}, luau.Integer(5), luau.Vector{1, 2, 3}, map[string]any{}}, got)
+}
+
+func TestRuntimeErrorHasPlaceAndFrames(t *testing.T) {
+	s := newState(t, luau.Options{})
+	_, err := s.Do(context.Background(), "@dir/x.luau", "local function f()\n error('boom')\nend\nf()")
+	var e *luau.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, luau.CodeRuntime, e.Code)
+	require.Equal(t, "boom", e.Message)
+	require.Equal(t, 2, e.Line)
+	require.Equal(t, "dir/x.luau:2: boom", e.Error())
+	require.Contains(t, e.Traceback(), "dir/x.luau:4")
+}
+
+func TestHostFunction(t *testing.T) {
+	s := newState(t, luau.Options{})
+	add := luau.Func{Name: "add", Do: func(c *luau.Call) error {
+		a, err := c.Number(0)
+		if err != nil {
+			return err
+		}
+		b, err := c.Number(1)
+		if err != nil {
+			return err
+		}
+		return c.ReturnNumber(a + b)
+	}}
+	require.NoError(t, s.SetGlobal("add", add))
+	got, err := s.Do(context.Background(), "=t", "return add(1,2), pcall(add, 1, {})")
+	require.NoError(t, err)
+	require.Equal(t, 3.0, got[0])
+	require.Equal(t, false, got[1])
+	require.Equal(t, map[string]any{"code": "invalid_argument", "message": "add: argument 2 must be a number, got table"}, got[2])
+}
+
+func TestDeadlineEndsEndlessLoop(t *testing.T) {
+	s := newState(t, luau.Options{})
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	_, err := s.Do(ctx, "=t", "while true do pcall(function() while true do end end) end")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.True(t, errors.Is(err, &luau.Error{Code: luau.CodeTimeout}))
+}
+
+func BenchmarkHostCall(b *testing.B) {
+	s := newState(b, luau.Options{})
+	f := luau.Func{Name: "f", Do: func(c *luau.Call) error {
+		x, err := c.Number(0)
+		if err != nil {
+			return err
+		}
+		return c.ReturnNumber(x + 1)
+	}}
+	require.NoError(b, s.SetGlobal("f", f))
+	code, err := luau.Compile("=b", "local n = ... for i = 1, n do f(i) end", luau.CompileOptions{})
+	require.NoError(b, err)
+	fn, err := s.Load(code, "=b", luau.LoadOptions{})
+	require.NoError(b, err)
+	b.ResetTimer()
+	_, err = fn.Call(context.Background(), b.N)
+	require.NoError(b, err)
+}
+
+func benchResult(b *testing.B, source string) {
+	s := newState(b, luau.Options{})
+	code, err := luau.Compile("=b", source, luau.CompileOptions{})
+	require.NoError(b, err)
+	fn, err := s.Load(code, "=b", luau.LoadOptions{})
+	require.NoError(b, err)
+	out, err := fn.Call(context.Background())
+	require.NoError(b, err)
+	get := out[0].(*luau.Function)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		if _, err := get.Call(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkMapToGo(b *testing.B) {
+	benchResult(b, "local m = {} for i = 1, 1000 do m['key'..i] = i end return function() return m end")
+}
+
+func BenchmarkNumbersToGo(b *testing.B) {
+	benchResult(b, "local m = {} for i = 1, 1000 do m[i] = i end return function() return m end")
+}
+
+func BenchmarkCallOnly(b *testing.B) { benchResult(b, "return function() end") }
+
+func benchArg(b *testing.B, v any) {
+	s := newState(b, luau.Options{})
+	code, err := luau.Compile("=b", "", luau.CompileOptions{})
+	require.NoError(b, err)
+	fn, err := s.Load(code, "=b", luau.LoadOptions{})
+	require.NoError(b, err)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		if _, err := fn.Call(context.Background(), v); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkMapFromGo(b *testing.B) {
+	m := map[string]any{}
+	for i := range 1000 {
+		m["key"+string(rune('a'+i%26))+time.Duration(i).String()] = float64(i)
+	}
+	benchArg(b, m)
+}
+
+func BenchmarkFloatsFromGo(b *testing.B) { benchArg(b, make([]float64, 1000)) }

@@ -1,0 +1,149 @@
+package luau
+
+import "github.com/hukilau/hukilau/go/internal/capi"
+
+// Status is where a thread stands after it ran.
+type Status int
+
+// The statuses. StatusFailed comes with Outcome.Err.
+const (
+	StatusDone    Status = iota // finished: Values are its results
+	StatusYielded               // coroutine.yield at its top: Values are what it gave
+	StatusWaiting               // a host function answered with Call.Wait: Token names it
+	StatusSliced                // broken off by BreakOff, or not begun
+	StatusFailed
+)
+
+// Outcome is what became of a thread. Values are valid until the State is used again.
+type Outcome struct {
+	Status Status
+	Values Values
+	Token  uint64
+	Err    error
+}
+
+// StartOptions change how a thread starts. The zero value is the default.
+type StartOptions struct {
+	// Reset brings back the saved image first and begins a new run under Limits, all in one step.
+	Reset  bool
+	Limits Limits
+	// KeepTables gives tables among the results as *Table, so that they stay the same tables. It
+	// lasts for the thread's first stretch; see ResumeOptions for the later ones.
+	KeepTables bool
+	// Suspended leaves the thread at its beginning, with StatusSliced.
+	Suspended bool
+}
+
+// ThreadID names a thread of a State without an object for each: for schedulers, which hold
+// thousands. Zero names none.
+type ThreadID uint64
+
+// Start runs f in a thread of its own until it finishes, yields, waits or is broken off. The
+// number is 0 unless the thread can go on; give it to Resume or Deliver, and to Drop at the end.
+func (s *State) Start(f *Function, o StartOptions, args ...any) (ThreadID, Outcome) {
+	if err := s.acquire(); err != nil {
+		return 0, Outcome{Status: StatusFailed, Err: err}
+	}
+	defer s.done()
+	if err := f.check(s); err != nil {
+		return 0, Outcome{Status: StatusFailed, Err: err}
+	}
+	flat, err := s.encode(args)
+	if err != nil {
+		return 0, Outcome{Status: StatusFailed, Err: err}
+	}
+	flags := uint32(0)
+	if o.Suspended {
+		flags |= capi.StartSuspended
+	}
+	if o.KeepTables {
+		flags |= capi.StartKeep
+	}
+	var limits capi.Limits
+	if o.Reset {
+		flags |= capi.StartReset
+		s.nextRun(o.Limits)
+		s.afterReset()
+		limits = capi.Limits{HostCalls: o.Limits.HostCalls, Output: o.Limits.Output, Memory: o.Limits.Memory}
+	}
+	r := s.vm.Start(f.ref, flat, uint32(len(args)), flags, s.run, &limits)
+	return ThreadID(r.Thread), s.outcome(r)
+}
+
+func (s *State) outcome(r capi.Result) Outcome {
+	o := Outcome{Values: Values{state: s, data: r.Data, count: int(r.Count)}, Token: r.Token}
+	switch r.Status {
+	case capi.OK:
+		o.Status = StatusDone
+	case capi.Yield:
+		o.Status = StatusYielded
+	case capi.Wait:
+		o.Status = StatusWaiting
+	case capi.Slice:
+		o.Status = StatusSliced
+	default:
+		return Outcome{Status: StatusFailed, Err: s.failure(r)}
+	}
+	return o
+}
+
+// ResumeOptions change how a thread goes on. The zero value is the default.
+type ResumeOptions struct {
+	// KeepTables is as in StartOptions.
+	KeepTables bool
+}
+
+func (o ResumeOptions) flags() uint32 {
+	if o.KeepTables {
+		return capi.ResumeKeep
+	}
+	return 0
+}
+
+// Resume goes on with a thread that yielded, was broken off or has not begun. After a yield the
+// arguments are the results of coroutine.yield.
+func (s *State) Resume(t ThreadID, o ResumeOptions, args ...any) Outcome {
+	return s.resume(t, o.flags(), func(e *encoder) error { return e.values(args) }, len(args))
+}
+
+// Deliver goes on with a thread that waits: the host function returns these values.
+func (s *State) Deliver(t ThreadID, o ResumeOptions, values ...any) Outcome {
+	return s.Resume(t, o, values...)
+}
+
+// DeliverError goes on with a thread that waits: the host function, by name, raises err.
+func (s *State) DeliverError(t ThreadID, o ResumeOptions, name string, err error) Outcome {
+	return s.resume(t, o.flags()|capi.ResumeError, func(e *encoder) error {
+		e.raised(name, err)
+		return nil
+	}, 1)
+}
+
+func (s *State) resume(t ThreadID, flags uint32, write func(*encoder) error, count int) Outcome {
+	if err := s.acquire(); err != nil {
+		return Outcome{Status: StatusFailed, Err: err}
+	}
+	defer s.done()
+	e := encoder{state: s, buf: s.scratch[:0]}
+	s.scratch = nil
+	if err := write(&e); err != nil {
+		// The thread must hear of it: it would wait for ever.
+		e.buf, e.depth, count = e.buf[:0], 0, 1
+		flags |= capi.ResumeError
+		e.raised("result", err)
+	}
+	o := s.outcome(s.vm.Resume(uint64(t), e.buf, uint32(count), flags))
+	if cap(e.buf) <= 1<<20 {
+		s.scratch = e.buf
+	}
+	return o
+}
+
+// Drop gives up a thread that will not go on.
+func (s *State) Drop(t ThreadID) {
+	if t == 0 || s.acquire() != nil {
+		return
+	}
+	defer s.done()
+	s.vm.Release(uint64(t))
+}
