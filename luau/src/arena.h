@@ -48,6 +48,10 @@ void arena_set_charge(Arena* arena, const std::atomic<int64_t>* external);
 typedef void (*ArenaPressure)(void* ctx);
 void arena_on_pressure(Arena* arena, size_t threshold, ArenaPressure fn, void* ctx);
 
+// Forgets every block, so that a pooled arena can take a new VM without a system call for each page;
+// `keep` bytes stay resident. The VM in it must have been closed or dropped (image_drop_vm).
+void arena_clear(Arena* arena, size_t keep);
+
 // Gives the memory above the highest live block back to the system, but for `keep` bytes.
 void arena_trim(Arena* arena, size_t keep);
 

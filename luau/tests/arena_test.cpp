@@ -281,6 +281,24 @@ void trim_gives_memory_back()
     memset(p, 2, n);
 }
 
+void clear_starts_again()
+{
+    ArenaPtr arena(arena_create(1 << 20));
+    void* first = arena_alloc(arena.get(), nullptr, 0, 1000);
+    std::vector<void*> blocks;
+    while (void* p = arena_alloc(arena.get(), nullptr, 0, 3000))
+        blocks.push_back(p);
+    for (size_t i = 0; i < blocks.size(); i += 2)
+        arena_alloc(arena.get(), blocks[i], 3000, 0);
+    arena_clear(arena.get(), 0);
+    CHECK(arena_used(arena.get()) == 0 && arena_peak(arena.get()) == 0);
+    CHECK(arena_check(arena.get()));
+    CHECK(arena_alloc(arena.get(), nullptr, 0, 1000) == first);
+    void* big = arena_alloc(arena.get(), nullptr, 0, 900 << 10);
+    CHECK(big != nullptr);
+    memset(big, 1, 900 << 10);
+}
+
 } // namespace
 
 int main()
@@ -294,5 +312,6 @@ int main()
     pages_are_reused();
     fragmentation_is_bounded();
     trim_gives_memory_back();
+    clear_starts_again();
     return check_result("arena_test");
 }
