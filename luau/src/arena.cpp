@@ -387,9 +387,9 @@ HK_NO_ASAN void* resize(Arena* a, void* user, size_t osize, size_t n)
     size_t old = size_of(b);
     if (n <= old - sizeof(size_t))
     {
-        shrink(a, b, block_size_for(n));
-        asan_poison(user, size_of(b) - sizeof(size_t));
+        asan_poison(user, old - sizeof(size_t));
         asan_unpoison(user, n);
+        shrink(a, b, block_size_for(n));
         return user;
     }
     if (n > a->limit)

@@ -1,5 +1,6 @@
 // The arena allocator against a model: contents, alignment, exact limits, merging, pressure.
 #include "../src/arena.h"
+#include "../src/asan.h"
 #include "check.h"
 
 #include <string.h>
@@ -299,6 +300,26 @@ void clear_starts_again()
     memset(big, 1, 900 << 10);
 }
 
+// What the sanitizer must object to: both ends of a block, what shrank away, what was freed.
+void sanitizer_sees_blocks()
+{
+#if HK_ASAN
+    ArenaPtr arena(arena_create(1 << 20));
+    char* p = (char*)arena_alloc(arena.get(), nullptr, 0, 1003);
+    CHECK(!__asan_region_is_poisoned(p, 1003));
+    CHECK(__asan_address_is_poisoned(p - 1) && __asan_address_is_poisoned(p + 1003));
+    CHECK(arena_alloc(arena.get(), p, 1003, 500) == p);
+    CHECK(!__asan_region_is_poisoned(p, 500) && __asan_address_is_poisoned(p + 500));
+    CHECK(arena_alloc(arena.get(), p, 500, 900) == p);
+    CHECK(!__asan_region_is_poisoned(p, 900) && __asan_address_is_poisoned(p + 900));
+    arena_alloc(arena.get(), p, 900, 0);
+    CHECK(__asan_address_is_poisoned(p) && __asan_address_is_poisoned(p + 899));
+    p = (char*)arena_alloc(arena.get(), nullptr, 0, 64);
+    arena_clear(arena.get(), 0);
+    CHECK(__asan_address_is_poisoned(p));
+#endif
+}
+
 } // namespace
 
 int main()
@@ -313,5 +334,6 @@ int main()
     fragmentation_is_bounded();
     trim_gives_memory_back();
     clear_starts_again();
+    sanitizer_sees_blocks();
     return check_result("arena_test");
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <random>
 #include <set>
+#include <vector>
 
 using namespace hk;
 
@@ -358,6 +359,34 @@ void several_images_and_reuse()
     s.expect_fresh("a second VM");
 }
 
+#if HK_ASAN
+std::vector<bool> poisoned(const Arena* arena)
+{
+    std::vector<bool> marks;
+    char *begin, *top, *touched;
+    arena_extent(arena, &begin, &top, &touched);
+    for (char* p = begin; p < touched; p++)
+        marks.push_back(__asan_address_is_poisoned(p));
+    return marks;
+}
+#endif
+
+// A reset must not leave live bytes forbidden, nor dead ones allowed.
+void sanitizer_marks_come_back()
+{
+#if HK_ASAN
+    Subject s;
+    image_set_keep(s.vm.image, 0);
+    s.vm.reset();
+    std::vector<bool> saved = poisoned(s.vm.arena);
+    CHECK(s.vm.run("keep = {} for i = 1, 20000 do keep[i] = {tostring(i)} end") == 0);
+    lua_gc(s.vm.L, LUA_GCCOLLECT, 0);
+    CHECK(poisoned(s.vm.arena) != saved);
+    s.vm.reset();
+    CHECK(poisoned(s.vm.arena) == saved);
+#endif
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -374,6 +403,7 @@ int main(int argc, char** argv)
     settings_stay();
     refuses_what_it_cannot_save();
     several_images_and_reuse();
+    sanitizer_marks_come_back();
     mixed_runs(argc > 1 ? atoi(argv[1]) : 20000);
     return check_result("image_test");
 }
