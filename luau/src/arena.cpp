@@ -3,6 +3,7 @@
 // young VM has a handful of bytes of bookkeeping to save.
 #include "arena.h"
 
+#include "arena_layout.h"
 #include "asan.h"
 
 #include <sys/mman.h>
@@ -10,21 +11,14 @@
 
 namespace hk
 {
+
+using namespace layout;
+
 namespace
 {
 
-constexpr size_t kAlign = 16;
-constexpr size_t kMinBlock = 32; // header word, two links, and the footer kept in the next block
 constexpr size_t kMinLimit = 64 << 10;
 constexpr size_t kMaxLimit = size_t(64) << 30;
-constexpr size_t kFree = 1;     // flags in the low bits of Block::size
-constexpr size_t kPrevFree = 2; // the block before this one is free and `prev` names it
-constexpr size_t kFlags = kFree | kPrevFree;
-
-constexpr int kSecondBits = 4;
-constexpr int kSecond = 1 << kSecondBits;
-constexpr int kSmallBits = 8; // sizes below 256 share the first row, one bin per 16 bytes
-constexpr int kFirst = 31;    // enough for blocks of 2^37 bytes
 
 // A free list is searched this far for a block that is large enough before a bin whose blocks all
 // are is taken: without it a freed VM page would not serve the next VM page.
@@ -34,109 +28,10 @@ constexpr int kSearch = 4;
 // need a tenth of that.
 constexpr size_t kSmallPagesFirst = size_t(2) << 20;
 
-// Block* points 16 bytes before the user's bytes. `prev` overlaps the last user bytes of the block
-// before and is valid only when that one is free; the links are valid only when this one is.
-struct Block
-{
-    Block* prev;
-    size_t size;
-    Block* next_free;
-    Block* prev_free;
-};
-
-struct Bin
-{
-    int first;
-    int second;
-};
-
-} // namespace
-
-struct Arena
-{
-    // Settings and statistics: they stay as they are when an image is restored.
-    char* end; // of the usable memory
-    size_t mapped;
-    char* touched;
-    size_t limit;
-    size_t peak;
-    const std::atomic<int64_t>* external;
-    size_t threshold;
-    ArenaPressure pressure;
-    void* pressure_ctx;
-    bool armed;
-
-    // State: part of an image. A head is valid only where its bit is set.
-    char* top; // where the memory without blocks begins
-    size_t used;
-    uint64_t first_map;
-    uint32_t second_map[kFirst];
-    Block* heads[kFirst * kSecond];
-};
-
-namespace
-{
-
-constexpr size_t kFirstBlock = (sizeof(Arena) + kAlign - 1) & ~(kAlign - 1);
-
 size_t page_size()
 {
     static const size_t size = size_t(sysconf(_SC_PAGESIZE));
     return size;
-}
-
-size_t round_up(size_t n, size_t to)
-{
-    return (n + to - 1) & ~(to - 1);
-}
-
-HK_NO_ASAN size_t size_of(const Block* b)
-{
-    return b->size & ~kFlags;
-}
-
-HK_NO_ASAN Block* at(void* base, size_t offset)
-{
-    return reinterpret_cast<Block*>(static_cast<char*>(base) + offset);
-}
-
-HK_NO_ASAN Block* next_of(Block* b)
-{
-    return at(b, size_of(b));
-}
-
-char* user_of(Block* b)
-{
-    return reinterpret_cast<char*>(b) + 16;
-}
-
-Block* block_of(void* user)
-{
-    return reinterpret_cast<Block*>(static_cast<char*>(user) - 16);
-}
-
-bool is_top(const Arena* a, const Block* b)
-{
-    return reinterpret_cast<const char*>(b) == a->top;
-}
-
-size_t block_size_for(size_t n)
-{
-    size_t size = round_up(n + sizeof(size_t), kAlign);
-    return size < kMinBlock ? kMinBlock : size;
-}
-
-int top_bit(size_t n)
-{
-    return 63 - __builtin_clzll(n);
-}
-
-Bin bin_of(size_t size)
-{
-    if (size < (size_t(1) << kSmallBits))
-        return {0, int(size / kAlign)};
-    int bit = top_bit(size);
-    return {bit - kSmallBits + 1, int(size >> (bit - kSecondBits)) - kSecond};
 }
 
 HK_NO_ASAN void bin_insert(Arena* a, Block* b)
@@ -519,83 +414,11 @@ void arena_trim(Arena* a, size_t keep)
     give_back(a, keep);
 }
 
-void arena_extent(const Arena* a, char** begin, char** top, char** touched)
-{
-    *begin = const_cast<char*>(reinterpret_cast<const char*>(a)) + kFirstBlock;
-    *top = a->top;
-    *touched = a->touched;
-}
-
 void arena_rewound(Arena* a, size_t keep)
 {
     a->peak = a->used;
     a->armed = total(a) < a->threshold;
     give_back(a, keep);
-}
-
-HK_NO_ASAN void arena_walk(Arena* a, void (*fn)(void* ctx, char* begin, size_t size, ArenaSpan span), void* ctx)
-{
-    char* state = reinterpret_cast<char*>(&a->top);
-    fn(ctx, state, size_t(reinterpret_cast<char*>(a->heads) - state), ArenaSpan::Bookkeeping);
-    for (int i = 0; i < kFirst * kSecond; i++)
-        if (a->second_map[i / kSecond] & (uint32_t(1) << (i % kSecond)))
-            fn(ctx, reinterpret_cast<char*>(&a->heads[i]), sizeof(Block*), ArenaSpan::Bookkeeping);
-
-    for (Block* b = at(a, kFirstBlock); !is_top(a, b); b = next_of(b))
-    {
-        if (b->size & kPrevFree)
-            fn(ctx, reinterpret_cast<char*>(b), sizeof(Block*), ArenaSpan::Bookkeeping);
-        char* header = reinterpret_cast<char*>(&b->size);
-        bool free = b->size & kFree;
-        fn(ctx, header, free ? sizeof(Block) - sizeof(Block*) : sizeof(size_t), ArenaSpan::Bookkeeping);
-        if (!free)
-            fn(ctx, user_of(b), size_of(b) - sizeof(size_t), ArenaSpan::Block);
-    }
-}
-
-namespace
-{
-
-HK_NO_ASAN bool listed(const Arena* a, const Block* wanted)
-{
-    Bin bin = bin_of(size_of(wanted));
-    if (!(a->second_map[bin.first] & (uint32_t(1) << bin.second)))
-        return false;
-    const Block* b = a->heads[bin.first * kSecond + bin.second];
-    for (const Block* before = nullptr; b; before = b, b = b->next_free)
-    {
-        if (b->prev_free != before || !(b->size & kFree))
-            return false;
-        if (b == wanted)
-            return true;
-    }
-    return false;
-}
-
-} // namespace
-
-HK_NO_ASAN bool arena_check(const Arena* a)
-{
-    size_t used = 0, free_blocks = 0, rows = 0;
-    Block* before = nullptr;
-    Block* b = at(const_cast<Arena*>(a), kFirstBlock);
-    for (; reinterpret_cast<char*>(b) < a->top; before = b, b = next_of(b))
-    {
-        bool prev_free = before && (before->size & kFree);
-        bool is_free = b->size & kFree;
-        if (size_of(b) < kMinBlock || size_of(b) % kAlign || bool(b->size & kPrevFree) != prev_free)
-            return false;
-        if (prev_free && (is_free || b->prev != before))
-            return false;
-        if (is_free && !listed(a, b))
-            return false;
-        is_free ? free_blocks++ : used += size_of(b);
-    }
-    for (int i = 0; i < kFirst * kSecond; i++)
-        if (a->second_map[i / kSecond] & (uint32_t(1) << (i % kSecond)))
-            for (const Block* f = a->heads[i]; f; f = f->next_free)
-                rows++;
-    return is_top(a, b) && !(before && (before->size & kFree)) && used == a->used && rows == free_blocks;
 }
 
 } // namespace hk
