@@ -47,7 +47,7 @@ build: lib ## build/bin/luau and build/lib/libhukilau.a, release
 		tools/go build -trimpath -o build/bin/ ./go/cmd/...
 
 lib: ## only the native library, release
-	@$(MAKE) -j$(JOBS) build/lib/libhukilau.id
+	@$(MAKE) -s -j$(JOBS) build/lib/libhukilau.id
 
 run: build ## run a script: SCRIPT=path ARGS='...' (default examples/hello)
 	@build/bin/luau $(SCRIPT) $(ARGS)
@@ -62,7 +62,7 @@ test: ## every test on the release build
 	@for part in test-native test-library test-go test-luau test-install; do $(MAKE) $$part; done
 
 test-native: lib ## C and C++ tests of the wrapper
-	@$(MAKE) -j$(JOBS) $(NATIVE_TESTS:%=build/test/%)
+	@$(MAKE) -s -j$(JOBS) $(NATIVE_TESTS:%=build/test/%)
 	@tools/run-programs $(NATIVE_TESTS:%=build/test/%)
 
 test-library: lib ## the release library carries none of Luau's asserts
@@ -80,11 +80,11 @@ test-install: build ## a program in another module, against what make install pu
 test-sanitize: test-native-san test-go-san test-race ## the same under ASan and UBSan with Luau's asserts, and -race
 
 lib-san:
-	@$(MAKE) -j$(JOBS) build/san/lib/libhukilau.id
+	@$(MAKE) -s -j$(JOBS) build/san/lib/libhukilau.id
 
 test-native-san: lib-san
 	@tools/check-asserts present build/san/lib/libhukilau.a
-	@$(MAKE) -j$(JOBS) $(NATIVE_TESTS:%=build/san/test/%)
+	@$(MAKE) -s -j$(JOBS) $(NATIVE_TESTS:%=build/san/test/%)
 	@tools/sanitized tools/run-programs $(NATIVE_TESTS:%=build/san/test/%)
 
 test-go-san: lib-san $(PEERS_DIR)

@@ -12,7 +12,7 @@ $(error two files in luau/tests differ only in .c and .cpp: rename one, each bec
 endif
 
 hukilau_flags = $(LUAU_CXXFLAGS_$(1)) -Wall -Wextra $(if $(CI),-Werror) -Iluau/include -Iluau/src \
-	-isystem $(SIMDJSON_SRC) $(LUAU_INCLUDES) '-DHUKILAU_LUAU_VERSION="$(LUAU_VERSION)"'
+	-isystem $(SIMDJSON_SRC) $(LUAU_INCLUDES) '-DHK_LUAU_VERSION="$(LUAU_VERSION)"'
 
 LIB_DIR_release := build/lib
 LIB_DIR_san := build/san/lib
