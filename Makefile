@@ -1,0 +1,137 @@
+# Hukilau's build. `make` alone lists the targets.
+#
+#   third_party/luau/luau.mk   Luau and simdjson: sources, flags, objects
+#   luau/hukilau.mk            our C++ wrapper: objects, static archive, tests
+#   tools/                     what is too long for a recipe
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+SCRIPT ?= examples/hello/main.luau
+FUZZTIME ?= 30s
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+.PHONY: FORCE
+FORCE:
+
+# $(call record,file,text): rewrites the file only when the text changed, so what depends on it is
+# rebuilt exactly then.
+same = $(and $(findstring x$(strip $1)x,x$(strip $2)x),$(findstring x$(strip $2)x,x$(strip $1)x))
+record = $(if $(call same,$(file <$1),$2),,$(shell mkdir -p $(dir $1))$(file >$1,$(strip $2)))
+
+# These goals need neither compilers nor sources.
+ifneq ($(filter-out help clean uninstall,$(or $(MAKECMDGOALS),help)),)
+ifneq ($(words $(CURDIR)),1)
+$(error make cannot build in a folder with spaces in its path: $(CURDIR))
+endif
+ifneq ($(shell tools/check-tools go g++:$(CXX) gcc:$(CC) ar cargo rustc git >&2 || echo missing),)
+$(error install what is named above, then run make again)
+endif
+include third_party/luau/luau.mk
+include luau/hukilau.mk
+endif
+
+##@ Everyday
+
+help: ## list the targets
+	@awk -f tools/help.awk $(firstword $(MAKEFILE_LIST))
+
+build: lib ## build/bin/luau and build/lib/libhukilau.a, release
+	@HUKILAU_LDFLAGS="-s -w -X=main.version=$(VERSION) -X=main.commit=$$(tools/commit)" \
+		tools/go build -trimpath -o build/bin/ ./go/cmd/...
+
+lib: ## only the native library, release
+	@$(MAKE) -s -j$(JOBS) build/lib/libhukilau.id
+
+run: build ## run a script: SCRIPT=path ARGS='...' (default examples/hello)
+	@build/bin/luau $(SCRIPT) $(ARGS)
+
+clean: ## remove build/ (the sources stay in cargo's cache)
+	rm -rf build
+
+##@ Tests
+
+# One after the other: their outputs stay readable and two cores are not fought over.
+test: ## every test on the release build
+	@for part in test-native test-library test-go test-luau test-install; do $(MAKE) $$part; done
+
+test-native: lib ## C and C++ tests of the wrapper
+	@$(MAKE) -s -j$(JOBS) $(NATIVE_TESTS:%=build/test/%)
+	@tools/run-programs $(NATIVE_TESTS:%=build/test/%)
+
+test-library: lib ## the release library carries none of Luau's asserts
+	@tools/check-asserts absent build/lib/libhukilau.a
+
+test-go: build $(PEERS_DIR) ## go test ./...
+	tools/go test -timeout 15m ./...
+
+test-luau: build ## the suites in tests/luau
+	@tools/run-suites build/bin/luau tests/luau
+
+test-install: build ## a program in another module, against what make install puts down
+	@tools/test-install
+
+test-sanitize: test-native-san test-go-san test-race ## the same under ASan and UBSan with Luau's asserts, and -race
+
+lib-san:
+	@$(MAKE) -s -j$(JOBS) build/san/lib/libhukilau.id
+
+test-native-san: lib-san
+	@tools/check-asserts present build/san/lib/libhukilau.a
+	@$(MAKE) -s -j$(JOBS) $(NATIVE_TESTS:%=build/san/test/%)
+	@tools/sanitized tools/run-programs $(NATIVE_TESTS:%=build/san/test/%)
+
+test-go-san: lib-san $(PEERS_DIR)
+	HUKILAU_LIB=build/san/lib CGO_LDFLAGS='$(SANITIZERS)' \
+		tools/sanitized tools/go test -asan -tags hukilau_san -timeout 30m ./...
+
+test-race: lib $(PEERS_DIR)
+	tools/go test -race -timeout 30m ./...
+
+fuzz: lib ## each Fuzz test in turn: FUZZTIME=30s
+	@tools/fuzz-each $(FUZZTIME)
+
+soak: lib ## 100,000 invocations with errors, timeouts, kills and cancels mixed
+	@tools/require-test 'TestSoak' go
+	tools/go test -tags soak -run '^TestSoak' -count=1 -v -timeout 2h ./go/...
+
+lint: lib ## gofmt, go vet, staticcheck, clang-format, shell syntax
+	@tools/check-tools clang-format
+	@tools/lint $(STATICCHECK)
+
+##@ Measuring
+
+bench: build ## size, start-up time and every benchmark (BENCH_ONCE=1: each once)
+	@tools/show-release build/bin/luau
+	tools/go test -run '^$$' -bench . -benchmem $(if $(BENCH_ONCE),-benchtime 1x) ./...
+
+bench-peers: build peers ## the same beside the peers, which are built first
+	tools/go test -run '^$$' -bench . -benchmem -tags peers ./...
+
+peers: $(PEERS_DIR)
+	@tools/check-tools cmake
+	@tools/build-peers $(JOBS)
+
+##@ Installing
+
+install: build ## binary, static library, header, pkg-config file: PREFIX=/usr/local DESTDIR=
+	install -D -m 755 -t '$(DESTDIR)$(PREFIX)/bin' build/bin/*
+	install -D -m 644 -t '$(DESTDIR)$(PREFIX)/lib' build/lib/libhukilau.a
+	install -D -m 644 -t '$(DESTDIR)$(PREFIX)/include' luau/include/*.h
+	install -d '$(DESTDIR)$(PREFIX)/lib/pkgconfig'
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' luau/hukilau.pc.in \
+		>'$(DESTDIR)$(PREFIX)/lib/pkgconfig/hukilau.pc'
+
+uninstall: ## remove what install put down, same PREFIX and DESTDIR
+	cd '$(DESTDIR)$(PREFIX)' && rm -f bin/luau bin/luau-host \
+		lib/libhukilau.a include/hukilau.h lib/pkgconfig/hukilau.pc
+
+.PHONY: help build lib run clean test test-native test-library test-go test-luau test-install \
+	test-sanitize lib-san test-native-san test-go-san test-race fuzz soak lint bench bench-peers \
+	peers install uninstall

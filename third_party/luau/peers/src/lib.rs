@@ -1,0 +1,1 @@
+//! Empty on purpose: this package exists for its Cargo.lock.
