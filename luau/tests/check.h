@@ -1,33 +1,56 @@
-// The whole of our C++ test tooling: CHECK counts and prints, main returns check_result().
+// A test program's few words: CHECK and CHECK_EQ count, say where they failed, and check_result decides the exit code.
 #pragma once
 
-#include <stdio.h>
+#include <iostream>
+#include <string>
 
-inline int& check_count()
+namespace check
 {
-    static int count = 0;
-    return count;
+
+inline int& count()
+{
+    static int n = 0;
+    return n;
 }
 
-inline int& check_failures()
+inline int& failures()
 {
-    static int failures = 0;
-    return failures;
+    static int n = 0;
+    return n;
 }
 
-#define CHECK(cond) \
-    do \
-    { \
-        check_count()++; \
-        if (!(cond)) \
-        { \
-            check_failures()++; \
-            fprintf(stderr, "%s:%d: CHECK failed: %s\n", __FILE__, __LINE__, #cond); \
-        } \
-    } while (0)
+inline void report(bool ok, const char* file, int line, const std::string& what)
+{
+    count()++;
+    if (ok)
+        return;
+    failures()++;
+    std::cerr << file << ":" << line << ": " << what << "\n";
+}
+
+template<typename A, typename B>
+void equal(const A& got, const B& want, const char* file, int line, const char* expression)
+{
+    bool ok = got == want;
+    count()++;
+    if (ok)
+        return;
+    failures()++;
+    std::cerr << file << ":" << line << ": " << expression << "\n  got:  " << got << "\n  want: " << want << "\n";
+}
+
+inline int summary(const char* name)
+{
+    std::cout << name << ": " << count() << " checks, " << failures() << " failed\n";
+    return failures() ? 1 : 0;
+}
+
+} // namespace check
 
 inline int check_result(const char* name)
 {
-    printf("%s: %d checks, %d failed\n", name, check_count(), check_failures());
-    return check_failures() ? 1 : 0;
+    return check::summary(name);
 }
+
+#define CHECK(cond) check::report(bool(cond), __FILE__, __LINE__, #cond)
+#define CHECK_EQ(got, want) check::equal(got, want, __FILE__, __LINE__, #got)

@@ -1,0 +1,311 @@
+#include "json_number.h"
+
+#include <charconv>
+#include <limits>
+#include <string.h>
+
+namespace hk
+{
+
+namespace
+{
+
+const uint64_t kSafeInteger = (uint64_t(1) << 53) - 1;
+const uint64_t kIntegerLimit = uint64_t(std::numeric_limits<int64_t>::max());
+
+const double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                          1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+const int kMaxPower = 22;
+
+bool is_digit(uint8_t c)
+{
+    return uint8_t(c - '0') < 10;
+}
+
+// What the text of one number says, before it becomes a value.
+struct Decimal
+{
+    const uint8_t* begin = nullptr;
+    const uint8_t* end = nullptr;
+    bool negative = false;
+    bool whole = true;     // neither fraction nor exponent
+    int digits = 0;        // significant ones, capped: 20 means the mantissa wrapped
+    uint64_t mantissa = 0; // exact up to 19 digits
+    int exponent = 0;      // value = mantissa * 10^exponent
+};
+
+const int kExponentCap = 100000000;
+
+const uint8_t* take_digits(const uint8_t* p, Decimal& d)
+{
+    const uint8_t* from = p;
+    uint64_t mantissa = d.mantissa;
+    while (is_digit(*p))
+        mantissa = mantissa * 10 + uint64_t(*p++ - '0');
+    // Leading zeros are no significant digits, and only while nothing stands before them can there be any.
+    if (d.mantissa == 0)
+        while (from < p && *from == '0')
+            from++;
+    long count = d.digits + long(p - from);
+    d.digits = int(count < 20 ? count : 20);
+    d.mantissa = mantissa;
+    return p;
+}
+
+const uint8_t* take_exponent(const uint8_t* p, Decimal& d)
+{
+    bool negative = *p == '-';
+    if (*p == '-' || *p == '+')
+        p++;
+    if (!is_digit(*p))
+        return nullptr;
+    int value = 0;
+    for (; is_digit(*p); p++)
+        value = value < kExponentCap ? value * 10 + (*p - '0') : kExponentCap;
+    d.exponent += negative ? -value : value;
+    return p;
+}
+
+bool scan(const uint8_t* p, Decimal& d)
+{
+    d.begin = p;
+    if (*p == '-')
+    {
+        d.negative = true;
+        p++;
+    }
+    if (!is_digit(*p))
+        return false;
+    const uint8_t* first = p;
+    p = take_digits(p, d);
+    if (*first == '0' && p - first > 1)
+        return false;
+    if (*p == '.')
+    {
+        const uint8_t* fraction = p + 1;
+        p = take_digits(fraction, d);
+        if (p == fraction)
+            return false;
+        d.whole = false;
+        d.exponent = -int(p - fraction);
+    }
+    if (*p == 'e' || *p == 'E')
+    {
+        d.whole = false;
+        p = take_exponent(p + 1, d);
+        if (!p)
+            return false;
+    }
+    d.end = p;
+    return true;
+}
+
+Number whole_number(const Decimal& d)
+{
+    double sign = d.negative ? -1.0 : 1.0;
+    if (d.digits < 20)
+    {
+        if (d.mantissa <= kSafeInteger)
+            return {NumberKind::real, sign * double(d.mantissa), 0, d.end};
+        if (d.mantissa <= kIntegerLimit + (d.negative ? 1 : 0))
+            return {NumberKind::integer, 0, int64_t(d.negative ? 0 - d.mantissa : d.mantissa), d.end};
+    }
+    return {NumberKind::exact, 0, 0, d.end};
+}
+
+// from_chars says "out of range" for too large and too small alike; the first digit's place tells them apart.
+bool below_one(const Decimal& d)
+{
+    long place = 0;
+    bool seen = false, point = false;
+    for (const uint8_t* p = d.begin; p < d.end && *p != 'e' && *p != 'E'; p++)
+    {
+        if (*p == '.')
+            point = true;
+        else if (*p != '-')
+        {
+            seen = seen || *p != '0';
+            if (!point && seen)
+                place++;
+            if (point && !seen)
+                place--;
+        }
+    }
+    long exponent = 0;
+    for (const uint8_t* p = d.begin; p < d.end; p++)
+        if (*p == 'e' || *p == 'E')
+        {
+            Decimal alone;
+            take_exponent(p + 1, alone);
+            exponent = alone.exponent;
+        }
+    return place + exponent <= 0;
+}
+
+Number slow_real(const Decimal& d)
+{
+    double value = 0;
+    auto text = reinterpret_cast<const char*>(d.begin);
+    auto end = reinterpret_cast<const char*>(d.end);
+    auto got = std::from_chars(text, end, value);
+    if (got.ec == std::errc() && got.ptr == end && value - value == 0)
+        return {NumberKind::real, value, 0, d.end};
+    if (got.ec == std::errc::result_out_of_range && below_one(d))
+        return {NumberKind::real, d.negative ? -0.0 : 0.0, 0, d.end};
+    return {NumberKind::too_large, 0, 0, d.end};
+}
+
+Number real_number(const Decimal& d)
+{
+    // Both operands are exact doubles, so one rounding is the right one.
+    if (d.digits < 20 && d.mantissa <= kSafeInteger && d.exponent <= kMaxPower && d.exponent >= -kMaxPower)
+    {
+        double value = double(d.mantissa);
+        value = d.exponent < 0 ? value / kPowers[-d.exponent] : value * kPowers[d.exponent];
+        return {NumberKind::real, d.negative ? -value : value, 0, d.end};
+    }
+    return slow_real(d);
+}
+
+char* write_digits(char* out, uint64_t value)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+                                "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+                                "8081828384858687888990919293949596979899";
+    char text[20];
+    char* p = text + sizeof(text);
+    while (value >= 100)
+    {
+        p -= 2;
+        memcpy(p, pairs + value % 100 * 2, 2);
+        value /= 100;
+    }
+    if (value >= 10)
+    {
+        p -= 2;
+        memcpy(p, pairs + value * 2, 2);
+    }
+    else
+    {
+        *--p = char('0' + value);
+    }
+    size_t n = size_t(text + sizeof(text) - p);
+    memcpy(out, p, n);
+    return out + n;
+}
+
+// digits (count of them) with the decimal point after `point` of them, as JavaScript prints it.
+char* place_point(char* out, const char* digits, int count, int point)
+{
+    if (point > 0 && point <= 21)
+    {
+        int before = count < point ? count : point;
+        memcpy(out, digits, size_t(before));
+        out += before;
+        for (int i = count; i < point; i++)
+            *out++ = '0';
+        if (count <= point)
+            return out;
+        *out++ = '.';
+        memcpy(out, digits + point, size_t(count - point));
+        return out + count - point;
+    }
+    if (point > -6 && point <= 0)
+    {
+        *out++ = '0';
+        *out++ = '.';
+        for (int i = point; i < 0; i++)
+            *out++ = '0';
+        memcpy(out, digits, size_t(count));
+        return out + count;
+    }
+    *out++ = digits[0];
+    if (count > 1)
+    {
+        *out++ = '.';
+        memcpy(out, digits + 1, size_t(count - 1));
+        out += count - 1;
+    }
+    int exponent = point - 1;
+    *out++ = 'e';
+    *out++ = exponent < 0 ? '-' : '+';
+    return write_digits(out, uint64_t(exponent < 0 ? -exponent : exponent));
+}
+
+// A decimal of at most 15 digits that reads back as the same double is its shortest form, and dividing finds the
+// everyday ones (prices, coordinates) sooner than the general algorithm.
+char* write_short_fraction(char* out, double value)
+{
+    for (int places = 1; places <= 3; places++)
+    {
+        double scaled = value * kPowers[places];
+        if (scaled >= 1e15)
+            return nullptr;
+        uint64_t m = uint64_t(scaled + 0.5);
+        if (m == 0 || double(m) / kPowers[places] != value)
+            continue;
+        uint64_t scale = uint64_t(kPowers[places]);
+        out = write_digits(out, m / scale);
+        *out = '.';
+        char* end = out + places;
+        for (uint64_t rest = m % scale; end > out; rest /= 10)
+            *end-- = char('0' + rest % 10);
+        return out + places + 1;
+    }
+    return nullptr;
+}
+
+char* write_shortest(char* out, double value)
+{
+    char text[40];
+    char* end = std::to_chars(text, text + sizeof(text), value, std::chars_format::scientific).ptr;
+    char digits[24];
+    int count = 0;
+    char* p = text;
+    for (; *p != 'e'; p++)
+        if (*p != '.')
+            digits[count++] = *p;
+    int exponent = 0;
+    std::from_chars(p[1] == '+' ? p + 2 : p + 1, end, exponent);
+    while (count > 1 && digits[count - 1] == '0')
+        count--;
+    return place_point(out, digits, count, exponent + 1);
+}
+
+} // namespace
+
+Number read_number(const uint8_t* text)
+{
+    Decimal d;
+    if (!scan(text, d))
+        return {NumberKind::malformed, 0, 0, text};
+    return d.whole ? whole_number(d) : real_number(d);
+}
+
+char* write_real(char* out, double value)
+{
+    if (value < 0 || (value == 0 && 1 / value < 0))
+    {
+        *out++ = '-';
+        value = -value;
+    }
+    if (value < 1e15)
+    {
+        uint64_t whole = uint64_t(value);
+        if (double(whole) == value)
+            return write_digits(out, whole);
+        if (char* end = write_short_fraction(out, value))
+            return end;
+    }
+    return write_shortest(out, value);
+}
+
+char* write_integer(char* out, int64_t value)
+{
+    if (value >= 0)
+        return write_digits(out, uint64_t(value));
+    *out++ = '-';
+    return write_digits(out, 0 - uint64_t(value));
+}
+
+} // namespace hk
