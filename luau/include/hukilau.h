@@ -72,7 +72,8 @@ enum {
     HK_T_NATIVE = 14, /* into the VM only: u32 size, name of something built into the library */
     HK_T_ERROR = 15   /* into the VM only: then a table value that prints as its `message` */
 };
-enum { HK_TABLE_ARRAY = 1, HK_TABLE_ERROR = 2, HK_TABLE_READONLY = 4 };
+enum { HK_TABLE_ARRAY = 1, HK_TABLE_ERROR = 2, HK_TABLE_READONLY = 4, HK_TABLE_FOLDED = 8 };
+/* HK_TABLE_FOLDED, into the VM only: keys are lower-case texts, and reading ignores case. */
 enum { HK_FN_MAY_WAIT = 1 };                                                     /* HK_T_HOSTFN flags */
 enum { HK_REF_FUNCTION = 1, HK_REF_THREAD = 2, HK_REF_TABLE = 3, HK_REF_OTHER = 4 };
 
@@ -178,8 +179,9 @@ void hk_vm_stats(hk_vm *vm, hk_stats *out);
  */
 hk_result hk_vm_save(hk_vm *vm);  /* takes or replaces the image; HK_ERR_INVALID with HK_VM_MALLOC */
 hk_result hk_vm_reset(hk_vm *vm); /* also after a kill or a memory error */
-/* 1 when code that ran since the last call used randomness, clocks, addresses or the host: its
- * results must not be kept in an image. */
+/* Between the two, code runs whose effects may be kept in an image: 1 when it used randomness,
+ * clocks, addresses or the host, so that they must not. Nothing is collected in between. */
+void hk_observe(hk_vm *vm);
 int hk_vm_impure(hk_vm *vm);
 
 /*
@@ -212,11 +214,12 @@ hk_result hk_load(hk_vm *vm, const hk_bytecode *code, const char *chunk, size_t 
  */
 /* Calls fn and waits in place: host functions in it get can_wait = 0. */
 hk_result hk_call_function(hk_vm *vm, hk_ref fn, const uint8_t *args, size_t size, uint32_t nargs);
-enum { HK_START_RESET = 1, HK_START_SUSPENDED = 2, HK_START_KEEP = 4 };
+enum { HK_START_RESET = 1, HK_START_SUSPENDED = 2, HK_START_KEEP = 4, HK_START_IN_PLACE = 8 };
 /* Runs fn in a thread of its own until it finishes, yields, waits or is broken off. With
  * HK_START_RESET the image is brought back first, as hk_vm_reset and hk_run_begin would. With
  * HK_START_SUSPENDED nothing runs yet. With HK_START_KEEP tables among the results come as
- * references, so that they stay the same tables. */
+ * references, so that they stay the same tables. With HK_START_IN_PLACE host functions get
+ * can_wait = 0. */
 hk_result hk_start(hk_vm *vm, hk_ref fn, const uint8_t *args, size_t size, uint32_t nargs, uint32_t flags, uint64_t run, const hk_limits *limits);
 enum { HK_RESUME_ERROR = 1, HK_RESUME_KEEP = 4 };
 /* Goes on with a thread: values for HK_YIELD, or the outcome of the host call for HK_WAIT, which
@@ -230,6 +233,8 @@ hk_result hk_get_global(hk_vm *vm, const char *name, size_t size);
 hk_result hk_set_global(hk_vm *vm, const char *name, size_t size, const uint8_t *value, size_t value_size);
 /* table[key] and table[key] = value, raw; both flat. table 0: the run's globals. */
 hk_result hk_get_field(hk_vm *vm, hk_ref table, const uint8_t *key, size_t key_size);
+/* The table in table[key] as a reference in thread; HK_ERR_INVALID when it is none. */
+hk_result hk_get_table(hk_vm *vm, hk_ref table, const uint8_t *key, size_t key_size);
 hk_result hk_set_field(hk_vm *vm, hk_ref table, const uint8_t *pair, size_t pair_size);
 /* The referenced object's own value, tables by content. */
 hk_result hk_get_value(hk_vm *vm, hk_ref ref);

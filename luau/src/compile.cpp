@@ -41,6 +41,12 @@ Luau::CompileOptions compile_options(const hk_compile_options* o)
     return options;
 }
 
+// Whether code asks for native code by --!native or @native. A false yes only costs time.
+bool marked_native(const char* source, size_t size)
+{
+    return memmem(source, size, "--!native", 9) || memmem(source, size, "@native", 7);
+}
+
 bool compile(const std::string& source, const hk_compile_options* o, std::string& code, Buf& error)
 {
     try
@@ -67,29 +73,37 @@ bool compile(const std::string& source, const hk_compile_options* o, std::string
 }
 
 // All VMs of the process share one, so that a script is compiled to native code once.
-Luau::CodeGen::SharedCodeGenContext* native_context()
+NativeCode* native_code()
 {
-    constexpr size_t kBlock = size_t(1) << 20;
-    constexpr size_t kMost = size_t(128) << 20;
-    static Luau::CodeGen::SharedCodeGenContext* context =
-        Luau::CodeGen::createSharedCodeGenContext(kBlock, kMost, nullptr, nullptr).release();
-    return context;
+    constexpr size_t kKeep = size_t(32) << 20;
+    static NativeCode* code = native_code_create(kKeep);
+    return code;
 }
+
+} // namespace
+
+bool ready_native(hk_vm* vm)
+{
+    // Not after the image: it would lack the hooks.
+    if (!vm->nativeReady && !vm->image && native_code())
+        vm->nativeReady = image_install_native_hooks(vm->L, native_code());
+    return vm->nativeReady;
+}
+
+namespace
+{
 
 // Native code is an addition: where it cannot be made, the interpreter runs the function.
 void make_native(hk_vm* vm, lua_State* L, const hk_bytecode* code, bool all)
 {
-    if (!vm->nativeReady)
-    {
-        Luau::CodeGen::create(L, native_context());
-        image_install_native_hooks(L);
-        vm->nativeReady = true;
-    }
-    Luau::CodeGen::ModuleId id = {};
-    memcpy(id.data(), &code->id, sizeof(code->id));
+    if (!ready_native(vm))
+        return;
+    // The number is given once in a process, so no other bytecode can pass for this one.
+    uint8_t id[16] = {};
+    memcpy(id, &code->id, sizeof(code->id));
     id[15] = all ? 1 : 0;
     unsigned flags = Luau::CodeGen::CodeGen_ColdFunctions | (all ? 0 : Luau::CodeGen::CodeGen_OnlyNativeModules);
-    (void)Luau::CodeGen::compile(id, L, -1, flags);
+    (void)image_native_compile(L, -1, id, flags, nullptr);
 }
 
 } // namespace
@@ -125,6 +139,7 @@ extern "C" int hk_compile(
     else if (compile(std::string(source ? source : "", size), options, code->bytes, error))
     {
         code->id = next_code_id();
+        code->marked = marked_native(source, size);
         *out = code.release();
         return HK_OK;
     }
@@ -176,7 +191,7 @@ extern "C" hk_result hk_load(hk_vm* vm, const hk_bytecode* code, const char* chu
             loaded = luau_load(L, name.c_str(), code->bytes.data(), code->bytes.size(), env) == 0;
             if (!loaded)
                 return;
-            if (vm->native && hk_native_supported())
+            if (vm->native && ((flags & HK_LOAD_NATIVE) || code->marked))
                 make_native(vm, L, code, (flags & HK_LOAD_NATIVE) != 0);
             r.thread = make_ref(vm, L, -1);
         }

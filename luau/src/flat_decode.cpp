@@ -150,8 +150,8 @@ private:
             lua_createtable(L, int(narr), int(npairs));
         bool ok = fill(narr, npairs);
         depth--;
-        if (ok && (flags & HK_TABLE_ERROR))
-            set_error_meta();
+        if (ok && (flags & (HK_TABLE_ERROR | HK_TABLE_FOLDED)))
+            set_meta(flags & HK_TABLE_ERROR ? kErrorMeta : kFoldedMeta);
         if (ok && (flags & HK_TABLE_READONLY))
             lua_setreadonly(L, -1, true);
         return ok;
@@ -187,9 +187,9 @@ private:
         return true;
     }
 
-    void set_error_meta()
+    void set_meta(FixedRef which)
     {
-        lua_rawgeti(L, LUA_REGISTRYINDEX, vm->fixed[kErrorMeta]);
+        lua_rawgeti(L, LUA_REGISTRYINDEX, vm->fixed[which]);
         lua_setmetatable(L, -2);
     }
 
@@ -199,7 +199,7 @@ private:
             return false;
         if (!lua_istable(L, -1))
             return fail("flat error: not a table");
-        set_error_meta();
+        set_meta(kErrorMeta);
         return true;
     }
 

@@ -243,23 +243,32 @@ private:
         return true;
     }
 
+    struct NullKeys
+    {
+        Encoder& encoder;
+        LuaTable* table;
+        uint32_t count;
+        bool ok;
+    };
+
+    static void null_key(void* context, TString* name)
+    {
+        NullKeys& keys = *static_cast<NullKeys*>(context);
+        if (!keys.ok || !ttisnil(luaH_getstr(keys.table, name)))
+            return;
+        Encoder& e = keys.encoder;
+        keys.count++;
+        keys.ok = e.put(e.out.put_text(HK_T_STRING, getstr(name), name->len)) && e.put(e.out.put_u8(HK_T_NIL));
+    }
+
     bool null_keys(LuaTable* h, uint32_t& pairs)
     {
         if (h->memcat != kNulledCategory)
             return true;
-        bool ok = true;
-        each_null_key(
-            L,
-            h,
-            [&](TString* name)
-            {
-                if (!ok || !ttisnil(luaH_getstr(h, name)))
-                    return;
-                pairs++;
-                ok = put(out.put_text(HK_T_STRING, getstr(name), name->len)) && put(out.put_u8(HK_T_NIL));
-            }
-        );
-        return ok;
+        NullKeys keys{*this, h, 0, true};
+        each_null_key(L, h, null_key, &keys);
+        pairs += keys.count;
+        return keys.ok;
     }
 
     const LuaTable* error_meta()

@@ -99,13 +99,13 @@ hk_result outcome(hk_vm* vm, lua_State* top, int status, bool keep)
     }
 }
 
-hk_result run_thread(hk_vm* vm, lua_State* top, int nargs, bool keep)
+hk_result run_thread(hk_vm* vm, lua_State* top, int nargs, bool keep, bool inPlace = false)
 {
     vm->waiting = false;
     int status = LUA_OK;
     try
     {
-        RunScope scope(vm, 0);
+        RunScope scope(vm, inPlace ? 1 : 0);
         vm->depth++;
         status = drive(vm, top, nargs);
         vm->depth--;
@@ -323,7 +323,7 @@ extern "C" hk_result hk_start(
     else if (flags & HK_START_SUSPENDED)
         r = suspended_result(vm, HK_SLICE, co);
     else
-        r = run_thread(vm, co, int(nargs), (flags & HK_START_KEEP) != 0);
+        r = run_thread(vm, co, int(nargs), (flags & HK_START_KEEP) != 0, (flags & HK_START_IN_PLACE) != 0);
     if (r.status == HK_YIELD || r.status == HK_WAIT || r.status == HK_SLICE)
     {
         int kept = protect(vm, L, [&](lua_State* L) { r.thread = make_ref(vm, L, top + 1); });

@@ -134,6 +134,39 @@ int error_tostring(lua_State* L)
     return 1;
 }
 
+// __index of a folded table: the key in lower case.
+int folded_index(lua_State* L)
+{
+    size_t size;
+    if (lua_type(L, 2) != LUA_TSTRING)
+        return 0;
+    const char* key = lua_tolstring(L, 2, &size);
+    luaL_Strbuf b;
+    char* lower = luaL_buffinitsize(L, &b, size);
+    for (size_t i = 0; i < size; i++)
+        lower[i] = key[i] >= 'A' && key[i] <= 'Z' ? char(key[i] + 32) : key[i];
+    luaL_pushresultsize(&b, size);
+    lua_rawget(L, 1);
+    return 1;
+}
+
+// Sets the field of the table on top.
+void set_native(lua_State* L, const char* name, lua_CFunction f)
+{
+    lua_pushcfunction(L, f, name);
+    lua_setfield(L, -2, name);
+}
+
+void open_json(lua_State* L)
+{
+    marks_open(L);
+    json_open(L);
+    lua_setreadonly(L, -1, true);
+    lua_setfield(L, -2, "json");
+    set_native(L, "json_encode", json_encode);
+    set_native(L, "json_decode", json_decode);
+}
+
 void make_fixed(hk_vm* vm, lua_State* L)
 {
     lua_newtable(L);
@@ -141,14 +174,17 @@ void make_fixed(hk_vm* vm, lua_State* L)
     lua_setfield(L, -2, "__tostring");
     lua_setreadonly(L, -1, true);
     vm->fixed[kErrorMeta] = lua_ref(L, -1);
+    lua_newtable(L);
+    lua_pushcfunction(L, folded_index, "index");
+    lua_setfield(L, -2, "__index");
+    lua_setreadonly(L, -1, true);
+    vm->fixed[kFoldedMeta] = lua_ref(L, -1);
     lua_pushcfunction(L, trace_handler, "traceback");
     vm->fixed[kTraceHandler] = lua_ref(L, -1);
     lua_newtable(L);
-    json_open(L);
-    lua_setreadonly(L, -1, true);
-    lua_setfield(L, -2, "json");
+    open_json(L);
     vm->fixed[kNatives] = lua_ref(L, -1);
-    lua_pop(L, 3);
+    lua_pop(L, 4);
 }
 
 // The coroutine functions that pass a break on to their caller: waits find their thread by them.

@@ -4,7 +4,8 @@
 #include "lstate.h"
 #include "lgc.h"
 
-#include <math.h>
+#include <mutex>
+#include <string.h>
 #include <new>
 #include <stdlib.h>
 
@@ -44,11 +45,64 @@ void on_pressure(void* ud)
     install_interrupt(vm);
 }
 
+// Arenas of closed VMs: their pages are there already, so a new VM in one takes a third of the time.
+class IdleArenas
+{
+public:
+    Arena* take(size_t limit)
+    {
+        std::lock_guard<std::mutex> hold(lock);
+        for (size_t i = 0; i < idle.size(); i++)
+        {
+            if (idle[i].limit != limit)
+                continue;
+            Arena* arena = idle[i].arena;
+            idle.erase(idle.begin() + ptrdiff_t(i));
+            return arena;
+        }
+        return nullptr;
+    }
+
+    void put(Arena* arena, size_t limit)
+    {
+        arena_on_pressure(arena, 0, nullptr, nullptr);
+        arena_set_charge(arena, nullptr);
+        arena_set_limit(arena, limit);
+        arena_clear(arena, kKeep);
+        std::lock_guard<std::mutex> hold(lock);
+        if (idle.size() >= kMost)
+        {
+            arena_destroy(idle.front().arena);
+            idle.erase(idle.begin());
+        }
+        idle.push_back({arena, limit});
+    }
+
+private:
+    static constexpr size_t kMost = 16;
+    static constexpr size_t kKeep = size_t(256) << 10; // resident bytes of each
+    struct Entry
+    {
+        Arena* arena;
+        size_t limit;
+    };
+    std::mutex lock;
+    std::vector<Entry> idle;
+};
+
+IdleArenas& idle_arenas()
+{
+    static IdleArenas* arenas = new IdleArenas; // VMs may be closed while the process ends
+    return *arenas;
+}
+
 lua_State* new_state(hk_vm* vm)
 {
     if (vm->useMalloc)
         return lua_newstate(malloc_alloc, vm);
-    vm->arena = arena_create(vm->reserved);
+    vm->arena = idle_arenas().take(vm->reserved);
+    if (!vm->arena)
+        vm->arena = arena_create(vm->reserved);
     if (!vm->arena)
         return nullptr;
     arena_set_charge(vm->arena, &vm->charged);
@@ -57,13 +111,15 @@ lua_State* new_state(hk_vm* vm)
 
 void destroy(hk_vm* vm)
 {
-    if (vm->L && (vm->useMalloc || vm->nativeReady))
+    if (vm->L && vm->useMalloc)
         lua_close(vm->L);
+    else if (vm->L)
+        image_drop_vm(vm->L);
     if (vm->image)
         image_free(vm->image);
     if (vm->arena)
-        arena_destroy(vm->arena);
-    json_scratch_free(vm);
+        idle_arenas().put(vm->arena, vm->reserved);
+    json_scratch_free(vm->json);
     delete vm;
 }
 
@@ -115,6 +171,11 @@ void give_top(hk_vm* vm, lua_State* L, hk_result& r, Keep keep)
 }
 
 } // namespace
+
+JsonScratch* json_scratch(lua_State* L)
+{
+    return vm_of(L)->json;
+}
 
 void push_own_globals(lua_State* L)
 {
@@ -168,7 +229,8 @@ extern "C" hk_result hk_vm_new(const hk_vm_options* options, hk_vm** out)
     vm->reserved = options->memory_limit ? options->memory_limit : HK_DEFAULT_MEMORY;
     vm->memoryLimit = vm->reserved;
     vm->running.reserve(256);
-    lua_State* L = new_state(vm);
+    vm->json = json_scratch_new();
+    lua_State* L = vm->json ? new_state(vm) : nullptr;
     int status = LUA_ERRMEM;
     if (L)
     {
@@ -191,8 +253,7 @@ extern "C" hk_result hk_vm_new(const hk_vm_options* options, hk_vm** out)
         destroy(vm);
         return r;
     }
-    if (vm->arena)
-        image_reseed(L);
+    image_reseed(L);
     set_memory_limit(vm, vm->reserved);
     arm_pressure(vm);
     r.status = HK_OK;
@@ -217,6 +278,9 @@ extern "C" hk_result hk_vm_save(hk_vm* vm)
     if (vm->image)
         image_free(vm->image);
     lua_settop(vm->L, 0);
+    vm->image = nullptr;
+    if (vm->native)
+        ready_native(vm);
     vm->image = image_save(vm->L, vm->arena);
     if (!vm->image)
         return text_result(vm, HK_ERR_MEMORY, "not enough memory for the image");
@@ -317,6 +381,25 @@ extern "C" hk_result hk_get_field(hk_vm* vm, hk_ref table, const uint8_t* key, s
     );
 }
 
+extern "C" hk_result hk_get_table(hk_vm* vm, hk_ref table, const uint8_t* key, size_t key_size)
+{
+    return operate(
+        vm,
+        "reading a table",
+        [&](lua_State* L, hk_result& r, const char*& why)
+        {
+            FlatIn in(key, key_size, 1);
+            if (!push_table(vm, L, table, why) || !decode_value(vm, L, in, why))
+                return;
+            lua_rawget(L, -2);
+            if (!lua_istable(L, -1))
+                why = "the field is no table";
+            else
+                r.thread = make_ref(vm, L, -1);
+        }
+    );
+}
+
 extern "C" hk_result hk_set_field(hk_vm* vm, hk_ref table, const uint8_t* pair, size_t pair_size)
 {
     return operate(
@@ -371,6 +454,40 @@ extern "C" hk_result hk_keep(hk_vm* vm, const uint8_t* value, size_t size)
 extern "C" void hk_collect(hk_vm* vm)
 {
     operate(vm, "collecting", [&](lua_State* L, hk_result&, const char*&) { lua_gc(L, LUA_GCCOLLECT, 0); });
+}
+
+// A table's address as tostring shows it, anywhere in a string.
+static bool shows_address(const char* s, size_t size)
+{
+    const char* end = s + size;
+    for (const char* p = s; (p = static_cast<const char*>(memmem(p, size_t(end - p), ": 0x", 4))); p += 4)
+        if (end - p >= 4 + 8)
+            return true;
+    return false;
+}
+
+extern "C" void hk_observe(hk_vm* vm)
+{
+    if (vm->dead)
+        return;
+    vm->impure = false;
+    vm->observedRandom = vm->L->global->rngstate;
+    // A string that showed an address must still be there when it is looked for.
+    lua_gc(vm->L, LUA_GCSTOP, 0);
+}
+
+extern "C" int hk_vm_impure(hk_vm* vm)
+{
+    if (vm->dead)
+        return 1;
+    if (vm->L->global->rngstate != vm->observedRandom)
+        vm->impure = true;
+    stringtable& strings = vm->L->global->strt;
+    for (int i = 0; i < strings.size && !vm->impure; i++)
+        for (TString* s = strings.hash[i]; s && !vm->impure; s = s->next)
+            vm->impure = shows_address(getstr(s), s->len);
+    lua_gc(vm->L, LUA_GCRESTART, 0);
+    return vm->impure ? 1 : 0;
 }
 
 extern "C" const char* hk_luau_version(void)

@@ -5,6 +5,7 @@
 #include "arena.h"
 #include "flat.h"
 #include "image.h"
+#include "json.h"
 
 #include "lua.h"
 #include "lualib.h"
@@ -13,8 +14,6 @@
 #include <memory>
 #include <string>
 #include <vector>
-
-struct JsonScratch;
 
 namespace hk
 {
@@ -28,6 +27,7 @@ struct Kill
 enum FixedRef
 {
     kErrorMeta,     // metatable of host errors: prints as .message
+    kFoldedMeta,    // metatable of tables whose keys are read in any case
     kTraceHandler,  // error handler of hk_call_function
     kNatives,       // name -> built-in value, for HK_T_NATIVE
     kFixedRefs
@@ -93,8 +93,9 @@ struct hk_vm
     uint64_t liveRefs = 0;
     std::vector<uint8_t> generations; // of registry slots
     bool impure = false;
+    uint64_t observedRandom = 0;
     int fixed[hk::kFixedRefs] = {};
-    JsonScratch* json = nullptr;
+    JsonScratch* json = nullptr; // made with the VM
 };
 
 namespace hk
@@ -170,8 +171,8 @@ int host_continue(lua_State* L, int status);
 void push_host_function(lua_State* L, uint32_t id, uint8_t flags, const char* name, size_t size);
 
 // Set-up.
+bool ready_native(hk_vm* vm); // false: there is no native code on this machine
 void push_own_globals(lua_State* L); // a new table that reads through to the run's globals
-void json_scratch_free(hk_vm* vm);
 void open_libraries(hk_vm* vm, lua_State* L);
 void set_fast_flags();
 bool is_wait_safe(hk_vm* vm, lua_State* L);

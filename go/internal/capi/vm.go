@@ -68,6 +68,7 @@ const (
 	TableArray    = C.HK_TABLE_ARRAY
 	TableError    = C.HK_TABLE_ERROR
 	TableReadonly = C.HK_TABLE_READONLY
+	TableFolded   = C.HK_TABLE_FOLDED
 
 	FnMayWait = C.HK_FN_MAY_WAIT
 
@@ -91,6 +92,7 @@ const (
 	StartReset     = C.HK_START_RESET
 	StartSuspended = C.HK_START_SUSPENDED
 	StartKeep      = C.HK_START_KEEP
+	StartInPlace   = C.HK_START_IN_PLACE
 
 	ResumeError = C.HK_RESUME_ERROR
 	ResumeKeep  = C.HK_RESUME_KEEP
@@ -192,6 +194,9 @@ func (vm VM) Save() Result { return result(C.hk_vm_save(vm.p)) }
 // Reset is hk_vm_reset.
 func (vm VM) Reset() Result { return result(C.hk_vm_reset(vm.p)) }
 
+// Observe is hk_observe.
+func (vm VM) Observe() { C.hk_observe(vm.p) }
+
 // Impure is hk_vm_impure.
 func (vm VM) Impure() bool { return C.hk_vm_impure(vm.p) != 0 }
 
@@ -229,6 +234,11 @@ func (vm VM) SetGlobal(name string, value []byte) Result {
 // GetField is hk_get_field.
 func (vm VM) GetField(table uint64, key []byte) Result {
 	return result(C.hk_get_field(vm.p, C.hk_ref(table), bytesPtr(key), C.size_t(len(key))))
+}
+
+// GetTable is hk_get_table.
+func (vm VM) GetTable(table uint64, key []byte) Result {
+	return result(C.hk_get_table(vm.p, C.hk_ref(table), bytesPtr(key), C.size_t(len(key))))
 }
 
 // SetField is hk_set_field.

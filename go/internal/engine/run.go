@@ -308,3 +308,42 @@ func (v *VM) endRun() {
 		v.slice.Stop()
 	}
 }
+
+// RunSource compiles and runs source as the main function.
+func (v *VM) RunSource(ctx context.Context, chunk, source string, o RunOptions, args ...any) error {
+	code, err := v.compile(ctx, chunk, source)
+	if err != nil {
+		return err
+	}
+	fn, err := v.state.Load(code, chunk, luau.LoadOptions{Native: v.config.Native})
+	if err != nil {
+		return err
+	}
+	defer fn.Release()
+	return v.Run(ctx, fn, o, nil, args...)
+}
+
+// compile gives up waiting for the compiler when ctx ends; what it does then is thrown away.
+func (v *VM) compile(ctx context.Context, chunk, source string) (*luau.Bytecode, error) {
+	if len(source) < smallSource || ctx.Done() == nil {
+		return compileCached(chunk, source, v.compileOptions())
+	}
+	type outcome struct {
+		code *luau.Bytecode
+		err  error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		code, err := compileCached(chunk, source, v.compileOptions())
+		done <- outcome{code, err}
+	}()
+	select {
+	case o := <-done:
+		return o.code, o.err
+	case <-ctx.Done():
+		return nil, luau.KilledBy(context.Cause(ctx))
+	}
+}
+
+// smallSource compiles in less than a few milliseconds.
+const smallSource = 32 << 10

@@ -153,6 +153,12 @@ func (e *encoder) special(v any) error {
 			return err
 		}
 		e.buf[start+1] |= capi.TableReadonly
+	case Folded:
+		start := len(e.buf)
+		if err := e.object(v); err != nil {
+			return err
+		}
+		e.buf[start+1] |= capi.TableFolded
 	case *Object:
 		if v == nil {
 			return fail(CodeInvalid, "a nil object")

@@ -108,6 +108,23 @@ func (f *Function) Call(ctx context.Context, args ...any) ([]any, error) {
 	return out, err
 }
 
+// CallKeep is Call with tables among the results as *[Table], so that they stay the same tables.
+func (f *Function) CallKeep(ctx context.Context, args ...any) ([]any, error) {
+	s := f.state
+	if s == nil {
+		return nil, fail(CodeInvalid, "a nil function")
+	}
+	id, out := s.Start(f, StartOptions{KeepTables: true, InPlace: true}, args...)
+	if out.Err != nil {
+		return nil, out.Err
+	}
+	if out.Status != StatusDone {
+		s.Drop(id)
+		return nil, fail(CodeRuntime, "coroutine.yield where nothing can resume it")
+	}
+	return out.Values.All()
+}
+
 // CallInto is Call with the results scanned as [Values.Scan] does.
 func (f *Function) CallInto(ctx context.Context, into []any, args ...any) error {
 	return f.call(ctx, args, func(v Values) error { return v.Scan(into...) })
@@ -137,6 +154,41 @@ func (f *Function) call(ctx context.Context, args []any, use func(Values) error)
 		return s.failure(r)
 	}
 	return use(Values{state: s, data: r.Data, count: int(r.Count)})
+}
+
+// SetPath sets a field of nested tables under a global: path[0] is the global. Raw: no metamethod
+// runs.
+func (s *State) SetPath(path []string, v any) error {
+	if err := s.acquire(); err != nil {
+		return err
+	}
+	defer s.done()
+	table := uint64(0)
+	for _, name := range path[:len(path)-1] {
+		key, err := s.one(name)
+		if err != nil {
+			return err
+		}
+		r := s.vm.GetTable(table, key)
+		if table != 0 {
+			s.vm.Release(table)
+		}
+		if r.Status != capi.OK {
+			return s.failure(r)
+		}
+		table = r.Thread
+	}
+	if table != 0 {
+		defer s.vm.Release(table)
+	}
+	e := encoder{state: s}
+	if err := e.values([]any{path[len(path)-1], v}); err != nil {
+		return err
+	}
+	if r := s.vm.SetField(table, e.buf); r.Status != capi.OK {
+		return s.failure(r)
+	}
+	return nil
 }
 
 // Do compiles source, loads it and calls it: the short way for small things.

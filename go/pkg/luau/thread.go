@@ -30,6 +30,8 @@ type StartOptions struct {
 	// KeepTables gives tables among the results as *Table, so that they stay the same tables. It
 	// lasts for the thread's first stretch; see ResumeOptions for the later ones.
 	KeepTables bool
+	// InPlace makes host functions wait in place, as in Call.
+	InPlace bool
 	// Suspended leaves the thread at its beginning, with StatusSliced.
 	Suspended bool
 }
@@ -58,6 +60,9 @@ func (s *State) Start(f *Function, o StartOptions, args ...any) (ThreadID, Outco
 	}
 	if o.KeepTables {
 		flags |= capi.StartKeep
+	}
+	if o.InPlace {
+		flags |= capi.StartInPlace
 	}
 	var limits capi.Limits
 	if o.Reset {

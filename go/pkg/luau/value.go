@@ -28,6 +28,9 @@ type Native string
 // ReadOnly is a table that scripts cannot change.
 type ReadOnly map[string]any
 
+// Folded is a table whose keys scripts may read in any case. The keys here must be lower case.
+type Folded map[string]any
+
 // Ref is something of a State that has no Go value of its own: a function, a thread, another
 // object. It belongs to its State, and is used by the same goroutine.
 type Ref struct {

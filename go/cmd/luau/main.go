@@ -1,0 +1,40 @@
+// Command luau runs Luau scripts.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/hukilau/hukilau/go/internal/cli"
+	"github.com/hukilau/hukilau/go/internal/cli/exit"
+	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
+)
+
+// Set by the linker.
+var version, commit string
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	versioncmd.Build.Version, versioncmd.Build.Commit = version, commit
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel(exit.ErrInterrupted)
+		<-signals // a second one does not wait
+		os.Exit(exit.Interrupted)
+	}()
+	return cli.Main(ctx, os.Args[1:], cli.Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Colour: isTerminal(os.Stderr) && os.Getenv("NO_COLOR") == "",
+	})
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}

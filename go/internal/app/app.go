@@ -1,0 +1,115 @@
+// Package app composes a program from its parts: which host modules, which policy, where output
+// and logs go. Only this package and main touch the operating system's process state.
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/hostmods/builtin"
+	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
+	"github.com/hukilau/hukilau/go/internal/module"
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+	"github.com/hukilau/hukilau/libs"
+)
+
+// Script is one script to run. The zero value of a limit means none, but for memory.
+type Script struct {
+	Path    string   // of the script
+	Args    []string // what the script gets as `...`
+	Libs    []string // library folders, before LUAU_PATH
+	Timeout time.Duration
+	Memory  int64 // bytes; 0: the default of package luau
+	Native  bool
+	Stdout  io.Writer
+	Stderr  io.Writer
+}
+
+// Stats are of one finished run.
+type Stats struct {
+	Time time.Duration
+	luau.Stats
+}
+
+// ErrTimeout is the cause of a run that its own timeout ended.
+var ErrTimeout = fmt.Errorf("%w", context.DeadlineExceeded)
+
+// Run runs a script to its end.
+func Run(ctx context.Context, s Script) (Stats, error) {
+	source, err := module.ReadScript(s.Path)
+	if err != nil {
+		return Stats{}, err
+	}
+	vm, err := newVM(s)
+	if err != nil {
+		return Stats{}, err
+	}
+	defer vm.Close()
+	if s.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, s.Timeout, ErrTimeout)
+		defer cancel()
+	}
+	started := time.Now()
+	args := make([]any, len(s.Args))
+	for i, a := range s.Args {
+		args[i] = a
+	}
+	err = vm.RunSource(ctx, source.Chunk, string(source.Code), engine.RunOptions{}, args...)
+	stats := Stats{Time: time.Since(started)}
+	if read, statsErr := vm.State().Stats(); statsErr == nil {
+		stats.Stats = read
+	}
+	return stats, err
+}
+
+func newVM(s Script) (*engine.VM, error) {
+	client, err := httpmod.New(httpmod.Options{Policy: httpmod.Policy{AllowAll: true, UseProxyEnv: true}})
+	if err != nil {
+		return nil, err
+	}
+	resolver, err := module.New(module.Options{
+		Roots:    append(append([]string{}, s.Libs...), filepath.SplitList(os.Getenv("LUAU_PATH"))...),
+		Embedded: fs.FS(libs.FS),
+		Script:   s.Path,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &writer{w: s.Stdout}
+	return engine.New(&engine.Config{
+		Modules:     builtin.Modules(httpmod.NewModule(client)),
+		Grants:      &hostmod.Grants{All: true},
+		Resolver:    resolver,
+		MemoryLimit: s.Memory,
+		Native:      s.Native,
+		Output:      out.write,
+		Log:         func(r engine.Record) { writeRecord(s.Stderr, r) },
+		TaskFailed:  func(err error) { fmt.Fprintln(s.Stderr, strings.TrimRight(Report(err, false), "\n")) },
+	})
+}
+
+// writer passes on what scripts print.
+type writer struct {
+	sync.Mutex
+	w io.Writer
+}
+
+func (w *writer) write(text []byte) {
+	w.Lock()
+	defer w.Unlock()
+	_, _ = w.w.Write(text)
+}
+
+func writeRecord(w io.Writer, r engine.Record) {
+	fmt.Fprintf(w, "%s %-5s %s\n", r.Time.Format("15:04:05.000"), r.Level, r.Message)
+}

@@ -1,0 +1,89 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// Report shows an error to a person: place and message, the source line with a caret, the
+// traceback. It ends with a newline.
+func Report(err error, colour bool) string {
+	var e *luau.Error
+	if !errors.As(err, &e) {
+		return paint(colour, red, "error") + ": " + err.Error() + "\n"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", paint(colour, red, "error"), e.Error())
+	if line, ok := sourceLine(e.Chunk, e.Line); ok {
+		writeSource(&b, e, line, colour)
+	}
+	if trace := e.Traceback(); trace != "" && e.Code != luau.CodeCompile {
+		b.WriteString(paint(colour, dim, "traceback:") + "\n")
+		for line := range strings.Lines(trace) {
+			b.WriteString("  " + line)
+		}
+	}
+	return b.String()
+}
+
+const (
+	red  = "1;31"
+	dim  = "2"
+	blue = "34"
+)
+
+func paint(colour bool, code, text string) string {
+	if !colour {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// maxSourceLine is how much of a long line is shown.
+const maxSourceLine = 160
+
+// sourceLine reads one line of a file's chunk.
+func sourceLine(chunk string, line int) (string, bool) {
+	if !strings.HasPrefix(chunk, "@") || line <= 0 {
+		return "", false
+	}
+	data, err := os.ReadFile(chunk[1:])
+	if err != nil {
+		return "", false
+	}
+	n := 1
+	for text := range strings.Lines(string(data)) {
+		if n == line {
+			return strings.TrimRight(text, "\r\n"), true
+		}
+		n++
+	}
+	return "", false
+}
+
+func writeSource(b *strings.Builder, e *luau.Error, text string, colour bool) {
+	column := e.Column
+	if column == 0 {
+		column = len(text) - len(strings.TrimLeft(text, " \t")) + 1
+	}
+	if len(text) > maxSourceLine {
+		text = text[:maxSourceLine] + "..."
+	}
+	number := fmt.Sprintf("%5d", e.Line)
+	fmt.Fprintf(b, "%s %s %s\n", paint(colour, dim, number), paint(colour, blue, "|"), text)
+	if column > len(text)+1 {
+		return
+	}
+	// Tabs stay tabs, so that the caret stands under its character.
+	pad := strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return '\t'
+		}
+		return ' '
+	}, text[:column-1])
+	fmt.Fprintf(b, "      %s %s%s\n", paint(colour, blue, "|"), pad, paint(colour, red, "^"))
+}

@@ -1,0 +1,55 @@
+// Package cli is the `luau` command line: the root command, and how errors become exit codes. Each
+// verb is a package of its own below it.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/hukilau/hukilau/go/internal/app"
+	"github.com/hukilau/hukilau/go/internal/cli/exit"
+	"github.com/hukilau/hukilau/go/internal/cli/runcmd"
+	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// Streams are where a command reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Colour   bool // whether Err is a terminal that shows colours
+}
+
+// Main runs the command line and gives the exit code.
+func Main(ctx context.Context, args []string, s Streams) int {
+	root := runcmd.Command("luau")
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	root.SetArgs(args)
+	root.AddCommand(versioncmd.Command())
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exit.OK
+	}
+	return report(ctx, err, s)
+}
+
+func report(ctx context.Context, err error, s Streams) int {
+	var usage *exit.UsageError
+	switch {
+	case errors.As(err, &usage):
+		fmt.Fprintf(s.Err, "error: %s\nRun `luau --help` for how to use it.\n", usage.Error())
+		return exit.Usage
+	case errors.Is(context.Cause(ctx), exit.ErrInterrupted):
+		fmt.Fprintln(s.Err, "interrupted")
+		return exit.Interrupted
+	}
+	fmt.Fprint(s.Err, app.Report(err, s.Colour))
+	if luau.IsKilled(err) && errors.Is(err, context.DeadlineExceeded) {
+		return exit.Timeout
+	}
+	return exit.Script
+}

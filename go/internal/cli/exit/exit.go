@@ -1,0 +1,28 @@
+// Package exit holds the exit codes of the commands and the errors that stand for them.
+package exit
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The exit codes.
+const (
+	OK          = 0
+	Script      = 1   // the script failed
+	Usage       = 2   // the command line is wrong
+	Timeout     = 124 // --timeout ended the script
+	Interrupted = 130 // Ctrl-C
+)
+
+// ErrInterrupted is the cause of a context that an interrupt signal ended.
+var ErrInterrupted = errors.New("interrupted")
+
+// UsageError is a wrong command line.
+type UsageError struct{ message string }
+
+// Usagef makes a UsageError.
+func Usagef(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
+
+// Error gives the message.
+func (e *UsageError) Error() string { return e.message }

@@ -1,0 +1,54 @@
+// Package versioncmd is `luau version`.
+package versioncmd
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// Build is what the linker says about the program; main sets it.
+var Build struct{ Version, Commit string }
+
+// Command makes the command.
+func Command() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the versions of hukilau, Luau and Go, and whether native code can be made",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			native := "off"
+			if luau.NativeSupported() {
+				native = "on"
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "hukilau %s (Luau %s, %s, commit %s, native code %s, %s/%s)\n",
+				orUnknown(Build.Version), luau.Version(), runtime.Version(), commit(), native, runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+func commit() string {
+	if Build.Commit != "" {
+		return Build.Commit
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				return s.Value[:12]
+			}
+		}
+	}
+	return "unknown"
+}

@@ -1,0 +1,36 @@
+// Package jsonmod gives scripts JSON. The work is done in C++ beside the VM, so that no value
+// crosses into Go.
+package jsonmod
+
+import (
+	_ "embed"
+
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// Stub is the typed description of the module for scripts.
+//
+//go:embed json.d.luau
+var Stub string
+
+// Module is the JSON module. Its zero value is ready, and any goroutine may use it.
+type Module struct{}
+
+var _ hostmod.Module = Module{}
+
+// Name implements hostmod.Module.
+func (Module) Name() string { return "json" }
+
+// NewInstance implements hostmod.Module.
+func (Module) NewInstance(hostmod.VM) (hostmod.Instance, error) { return instance{}, nil }
+
+type instance struct{}
+
+func (instance) Exports() map[string]any { return map[string]any{"json": luau.Native("json")} }
+
+func (instance) Native() map[string]any {
+	return map[string]any{"json_encode": luau.Native("json_encode"), "json_decode": luau.Native("json_decode")}
+}
+
+func (instance) EndRun() {}

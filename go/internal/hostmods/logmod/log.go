@@ -1,0 +1,57 @@
+// Package logmod lets scripts write log records. Where they go is the embedding program's choice.
+package logmod
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// Stub is the typed description of the module for scripts.
+//
+//go:embed log.d.luau
+var Stub string
+
+// Module is the log module. Its zero value is ready, and any goroutine may use it.
+type Module struct{}
+
+var _ hostmod.Module = Module{}
+
+// Name implements hostmod.Module.
+func (Module) Name() string { return "log" }
+
+// NewInstance implements hostmod.Module.
+func (Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) { return &instance{vm}, nil }
+
+type instance struct{ vm hostmod.VM }
+
+func (i *instance) Exports() map[string]any { return nil }
+
+func (i *instance) Native() map[string]any {
+	return map[string]any{"log": luau.Func{Name: "log", Do: i.log}}
+}
+
+func (i *instance) EndRun() {}
+
+// log: (level: string, ...any) -> ()
+func (i *instance) log(c *luau.Call) error {
+	name, err := c.Text(0)
+	if err != nil {
+		return err
+	}
+	level, ok := hostmod.ParseLevel(strings.ToLower(name))
+	if !ok {
+		return c.Argument(0, `must be "debug", "info", "warn" or "error", got "`+name+`"`)
+	}
+	parts := make([]string, 0, c.Len())
+	for n := 1; n < c.Len(); n++ {
+		v, err := c.Value(n)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, luau.Format(v))
+	}
+	return i.vm.Log(level, strings.Join(parts, " "), nil)
+}
