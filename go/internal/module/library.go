@@ -111,6 +111,9 @@ func (r *Resolver) libraryHint(requirerChunk, name string, places []place) strin
 			return fmt.Sprintf("a file beside this one is required as %q", "./"+name)
 		}
 	}
+	if path.Base(name) == "init" {
+		return initHint
+	}
 	var found []string
 	for _, p := range places {
 		n := &navigator{resolver: r, in: p.in}

@@ -109,12 +109,14 @@ func (n *navigator) lost(at string) *Error {
 	return e
 }
 
+const initHint = "an init file is required by the name of its directory"
+
 func (n *navigator) childHint(part string) string {
 	if without, ok := hasSuffix(part); ok && n.exists(path.Join(n.at, without)) {
 		return fmt.Sprintf("leave the extension off: write %q", without)
 	}
 	if part == "init" && n.at != "/" {
-		return "an init file is required by the name of its directory"
+		return initHint
 	}
 	return didYouMean(near(n.in.files, n.at, part, moduleNames))
 }
