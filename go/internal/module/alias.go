@@ -161,11 +161,15 @@ func unknownAlias(alias string, seen *aliasSearch) *Error {
 	case len(seen.known) == 0:
 		e.Details = append(e.Details, "no aliases in "+strings.Join(seen.configs, ", "))
 	default:
-		e.Details = append(e.Details, fmt.Sprintf("%s: only @%s", strings.Join(seen.configs, ", "), strings.Join(seen.known, ", @")))
+		e.Details = append(e.Details, fmt.Sprintf("%s: only @%s", strings.Join(seen.configs, ", "), listed(seen.known)))
 	}
 	if len(seen.luau) > 0 {
 		e.Details = append(e.Details, "not read, as it would have to be run: "+strings.Join(seen.luau, ", "))
 		e.Hint = "write its aliases into a .luaurc beside it"
+		return e
+	}
+	if !isAlias(alias) {
+		e.Hint = `an alias has letters, digits, "-", "_" and "."; the module directory itself is @self`
 		return e
 	}
 	e.Hint = fmt.Sprintf(`add it to a .luaurc: {"aliases": {%q: "./directory"}}`, alias)
@@ -173,4 +177,13 @@ func unknownAlias(alias string, seen *aliasSearch) *Error {
 		e.Hint = didYouMean(prefixed("@", found))
 	}
 	return e
+}
+
+// listed joins the names of aliases; of very many it says how many there are.
+func listed(names []string) string {
+	const most = 20
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", @"), len(names)-most)
+	}
+	return strings.Join(names, ", @")
 }

@@ -1,8 +1,10 @@
 package module
 
 import (
+	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -89,7 +91,7 @@ func TestAliasesFail(t *testing.T) {
 	for _, c := range []struct{ from, name, code, message, detail, hint string }{
 		{"main.luau", "@nope/x", CodeNotFound, "@nope is not a valid alias", root + "/.luaurc: only @Root, @src, ", `add it to a .luaurc`},
 		{"main.luau", "@rot/x", CodeNotFound, "@rot is not a valid alias", "", `did you mean "@Root"?`},
-		{"main.luau", "@", CodeNotFound, "@ is not a valid alias", "", ""},
+		{"main.luau", "@", CodeNotFound, "@ is not a valid alias", "", "letters, digits"},
 		{"main.luau", "@@x", CodeNotFound, "@@x is not a valid alias", "", ""},
 		{"main.luau", "@../x", CodeNotFound, "@.. is not a valid alias", "", ""},
 		{"src/own/init.luau", "@private", CodeNotFound, "@private is not a valid alias", root + "/src/.luaurc, " + root + "/.luaurc", ""},
@@ -159,4 +161,17 @@ func TestUnreadableConfigIsAnError(t *testing.T) {
 		assert.Contains(t, e.Message, "a .luaurc cannot be read: ")
 		assert.Contains(t, e.Error(), "in "+filepath.Join(root, filepath.Dir(from), ".luaurc"))
 	}
+}
+
+func TestManyAliasesKeepTheErrorShort(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(`{"aliases": {`)
+	for i := range 5000 {
+		fmt.Fprintf(&text, `"alias%d": "./x",`, i)
+	}
+	text.WriteString("}}")
+	root := writeTree(t, map[string]string{"main.luau": "", ".luaurc": text.String()})
+	e := mustFail(t, newResolver(t, Options{}), "@"+root+"/main.luau", "@nope")
+	assert.Contains(t, e.Error(), "@alias19 and 4980 more")
+	assert.Less(t, len(e.Error()), 1000)
 }

@@ -117,7 +117,7 @@ func (r *Resolver) libraryHint(requirerChunk, name string, places []place) strin
 	var found []string
 	for _, p := range places {
 		n := &navigator{resolver: r, in: p.in}
-		if without, ok := hasSuffix(name); ok && n.isLibrary(p.root, without) {
+		if without, ok := cutExtension(name); ok && n.isLibrary(p.root, without) {
 			return fmt.Sprintf("leave the extension off: write %q", without)
 		}
 		if dotted := strings.ReplaceAll(name, ".", "/"); dotted != name && checkBareName(dotted) == nil && n.isLibrary(p.root, dotted) {

@@ -91,8 +91,8 @@ func modulePath(file string) string {
 	return file
 }
 
-// hasSuffix reports whether a name carries an extension that require adds itself.
-func hasSuffix(name string) (without string, ok bool) {
+// cutExtension drops the extension that require adds itself.
+func cutExtension(name string) (without string, ok bool) {
 	for _, suffix := range suffixes {
 		if without, ok = strings.CutSuffix(name, suffix); ok {
 			return without, true

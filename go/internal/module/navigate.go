@@ -112,7 +112,7 @@ func (n *navigator) lost(at string) *Error {
 const initHint = "an init file is required by the name of its directory"
 
 func (n *navigator) childHint(part string) string {
-	if without, ok := hasSuffix(part); ok && n.exists(path.Join(n.at, without)) {
+	if without, ok := cutExtension(part); ok && n.exists(path.Join(n.at, without)) {
 		return fmt.Sprintf("leave the extension off: write %q", without)
 	}
 	if part == "init" && n.at != "/" {

@@ -26,7 +26,7 @@ func near(files FS, dir, name string, modules bool) []string {
 	}
 	if modules {
 		for i, entry := range listed {
-			listed[i], _ = hasSuffix(entry)
+			listed[i], _ = cutExtension(entry)
 		}
 	}
 	return closest(name, listed)
