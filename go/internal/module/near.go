@@ -1,0 +1,99 @@
+package module
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	maxListed    = 2000 // names of a directory that are looked at for a suggestion
+	maxSuggested = 3
+)
+
+// moduleNames and wholeNames say what a suggestion is made of: the names that
+// require takes, or file names.
+const (
+	moduleNames = true
+	wholeNames  = false
+)
+
+// near lists the names in a directory that differ from name by case or one edit.
+func near(files FS, dir, name string, modules bool) []string {
+	listed, err := files.Names(dir, maxListed)
+	if err != nil {
+		return nil // a suggestion is an extra
+	}
+	if modules {
+		for i, entry := range listed {
+			listed[i], _ = cutExtension(entry)
+		}
+	}
+	return closest(name, listed)
+}
+
+// closest picks the names that differ from name by case, then those that differ
+// by one edit. It never returns name itself.
+func closest(name string, among []string) []string {
+	var byCase, byEdit []string
+	for _, other := range among {
+		switch {
+		case other == name || strings.HasPrefix(other, "."):
+		case strings.EqualFold(other, name):
+			byCase = append(byCase, other)
+		case len(name) > 2 && isOneEdit(strings.ToLower(name), strings.ToLower(other)):
+			byEdit = append(byEdit, other)
+		}
+	}
+	slices.Sort(byCase)
+	slices.Sort(byEdit)
+	found := slices.Compact(append(byCase, byEdit...))
+	return found[:min(len(found), maxSuggested)]
+}
+
+// isOneEdit reports whether one byte added, dropped or changed, or two neighbours
+// exchanged, turn a into b.
+func isOneEdit(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	switch len(b) - len(a) {
+	case 1:
+		return a[i:] == b[i+1:]
+	case 0:
+		if i == len(a) {
+			return false
+		}
+		swapped := i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+		return swapped || a[i+1:] == b[i+1:]
+	}
+	return false
+}
+
+func prefixed(prefix string, names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = prefix + name
+	}
+	return out
+}
+
+// didYouMean words a suggestion; without names it is empty.
+func didYouMean(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = fmt.Sprintf("%q", name)
+	}
+	switch len(quoted) {
+	case 0:
+		return ""
+	case 1:
+		return "did you mean " + quoted[0] + "?"
+	}
+	last := len(quoted) - 1
+	return fmt.Sprintf("did you mean %s or %s?", strings.Join(quoted[:last], ", "), quoted[last])
+}
