@@ -146,7 +146,7 @@ private:
 
     bool number(const uint8_t* p)
     {
-        Number n = read_number(p);
+        Number n = read_number(p, text + size);
         if (!ends(n.end))
             return false;
         switch (n.kind)
@@ -323,25 +323,31 @@ private:
 
     bool close_object(size_t base)
     {
-        TValue* pair = bottom + base;
+        TValue* pairs = bottom + base;
+        size_t count = size_t(top - pairs) / 2;
         size_t present = 0;
-        for (TValue* p = pair; p < top; p += 2)
+        for (TValue* p = pairs; p < top; p += 2)
             present += !ttisnil(p + 1);
+        LuaTable* t = new_object(pairs, present);
+        if (count != present)
+            mark_nulls(t, pairs);
+        top = bottom + base;
+        sethvalue(L, push(), t);
+        return true;
+    }
+
+    LuaTable* new_object(TValue* pairs, size_t present)
+    {
         LuaTable* t = luaH_new(L, 0, int(present < kArrayLimit ? present : kArrayLimit + 1));
-        t->tmcache = 0;
-        bool nulls = present * 2 != size_t(top - pair);
-        for (TValue* p = pair; p < top; p += 2)
+        t->tmcache = 0; // some key may be the name of a metamethod
+        for (TValue* p = pairs; p < top; p += 2)
         {
             if (!ttisnil(p + 1))
                 *slot(t, tsvalue(p)) = p[1];
             else if (present)
                 drop(t, tsvalue(p));
         }
-        if (nulls)
-            mark_nulls(t, pair);
-        top = bottom + base;
-        sethvalue(L, push(), t);
-        return true;
+        return t;
     }
 
     // In a table that never lost a key, an empty main position means the key is not there.
@@ -363,9 +369,9 @@ private:
             setnilvalue(const_cast<TValue*>(old));
     }
 
-    void mark_nulls(LuaTable* t, TValue* pair)
+    void mark_nulls(LuaTable* t, TValue* pairs)
     {
-        for (TValue* p = pair; p < top; p += 2)
+        for (TValue* p = pairs; p < top; p += 2)
         {
             TString* name = tsvalue(p);
             if (ttisnil(p + 1) && ttisnil(luaH_getstr(t, name)))

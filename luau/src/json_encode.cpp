@@ -11,6 +11,8 @@
 
 #include "lualib.h"
 
+#include "Luau/Common.h"
+
 #include "lapi.h"
 #include "lgc.h"
 #include "lobject.h"
@@ -19,6 +21,7 @@
 
 #include <algorithm>
 #include <math.h>
+#include <stdio.h>
 
 namespace hk
 {
@@ -111,14 +114,14 @@ private:
         }
     }
 
-    l_noret fail(const char* what)
+    LUAU_NOINLINE l_noret fail(const char* what)
     {
         std::string path = path_text(steps, size_t(depth));
         luaL_error(L, "%s: cannot encode %s at %s", name, what, path.c_str());
     }
 
     // About the table that is open, not about its current element.
-    l_noret fail_table(const char* what)
+    LUAU_NOINLINE l_noret fail_table(const char* what)
     {
         depth--;
         fail(what);
@@ -186,7 +189,7 @@ private:
         depth--;
     }
 
-    l_noret fail_deep(LuaTable* t)
+    LUAU_NOINLINE l_noret fail_deep(LuaTable* t)
     {
         for (int i = 0; i < depth; i++)
             if (steps[i].table == t)
@@ -215,7 +218,7 @@ private:
         return n;
     }
 
-    l_noret fail_hole(int missing, double present)
+    LUAU_NOINLINE l_noret fail_hole(int missing, double present)
     {
         char number[kNumberRoom + 1] = {};
         write_real(number, present);
@@ -281,7 +284,7 @@ private:
         return numbers;
     }
 
-    l_noret fail_key(const LuaNode* n)
+    LUAU_NOINLINE l_noret fail_key(const LuaNode* n)
     {
         TValue key;
         getnodekey(L, &key, n);
@@ -329,7 +332,7 @@ private:
         return numbers;
     }
 
-    l_noret fail_number_key(double key)
+    LUAU_NOINLINE l_noret fail_number_key(double key)
     {
         char number[kNumberRoom + 1] = {};
         if (isfinite(key))

@@ -168,7 +168,7 @@ private:
 
     bool number()
     {
-        Number read = read_number(p);
+        Number read = read_number(p, end);
         if (read.kind == NumberKind::malformed)
             return fail(p, "malformed number");
         if (read.kind == NumberKind::too_large)

@@ -9,8 +9,8 @@
 #include "lgc.h"
 #include "lstate.h"
 
-#include <stdlib.h>
-#include <string>
+#include <charconv>
+#include <math.h>
 
 namespace hk
 {
@@ -79,12 +79,20 @@ int json_isnull(lua_State* L)
     return 1;
 }
 
+// Digits of any length, so it reads them in place; more than a double holds are infinity.
+double nearest(const char* digits, size_t size)
+{
+    double value = digits[0] == '-' ? -HUGE_VAL : HUGE_VAL;
+    std::from_chars(digits, digits + size, value);
+    return value;
+}
+
 // (v: number | integer | exact) -> number: the nearest double.
 int json_tonumber(lua_State* L)
 {
     size_t size;
     if (const char* digits = to_exact(L, 1, &size))
-        lua_pushnumber(L, strtod(std::string(digits, size).c_str(), nullptr));
+        lua_pushnumber(L, nearest(digits, size));
     else if (lua_isinteger64(L, 1))
         lua_pushnumber(L, double(lua_tointeger64(L, 1, nullptr)));
     else if (lua_type(L, 1) == LUA_TNUMBER)

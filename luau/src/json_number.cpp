@@ -1,5 +1,7 @@
 #include "json_number.h"
 
+#include "json_bytes.h"
+
 #include <charconv>
 #include <limits>
 #include <string.h>
@@ -167,6 +169,66 @@ Number real_number(const Decimal& d)
     return slow_real(d);
 }
 
+// The value of eight digits, or false if one of the bytes is none.
+bool eight_digits(const uint8_t* p, uint64_t* value)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t word = load8(p);
+    uint64_t low = word - kOnes * '0';
+    uint64_t beyond = word + kOnes * (0x7f - '9');
+    if ((low | beyond) & kHighBits)
+        return false;
+    low = low * 10 + (low >> 8);
+    uint64_t mask = 0x000000ff000000ff;
+    *value = ((low & mask) * 0x000f424000000064 + ((low >> 16) & mask) * 0x0000271000000001) >> 32;
+    return true;
+#else
+    (void)p, (void)value;
+    return false;
+#endif
+}
+
+const uint8_t* plain_digits(const uint8_t* p, const uint8_t* end, uint64_t& mantissa)
+{
+    uint64_t eight;
+    while (end - p >= 8 && eight_digits(p, &eight))
+    {
+        mantissa = mantissa * 100000000 + eight;
+        p += 8;
+    }
+    for (; is_digit(*p); p++)
+        mantissa = mantissa * 10 + uint64_t(*p - '0');
+    return p;
+}
+
+// Most numbers: at most 19 digits, no exponent. false: it is another kind, or malformed.
+bool read_plain(const uint8_t* p, const uint8_t* end, Number& number)
+{
+    bool negative = *p == '-';
+    const uint8_t* first = p + negative;
+    uint64_t mantissa = 0;
+    const uint8_t* q = plain_digits(first, end, mantissa);
+    long digits = q - first;
+    long places = 0;
+    if (digits == 0 || (*first == '0' && digits > 1))
+        return false;
+    if (*q == '.')
+    {
+        const uint8_t* fraction = q + 1;
+        q = plain_digits(fraction, end, mantissa);
+        places = q - fraction;
+        if (places == 0)
+            return false;
+    }
+    if (mantissa > kSafeInteger || digits + places > 19 || *q == 'e' || *q == 'E')
+        return false;
+    double value = double(mantissa);
+    if (places)
+        value /= kPowers[places];
+    number = {NumberKind::real, negative ? -value : value, 0, q};
+    return true;
+}
+
 char* write_digits(char* out, uint64_t value)
 {
     static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
@@ -274,11 +336,14 @@ char* write_shortest(char* out, double value)
 
 } // namespace
 
-Number read_number(const uint8_t* text)
+Number read_number(const uint8_t* p, const uint8_t* end)
 {
+    Number quick;
+    if (read_plain(p, end, quick))
+        return quick;
     Decimal d;
-    if (!scan(text, d))
-        return {NumberKind::malformed, 0, 0, text};
+    if (!scan(p, d))
+        return {NumberKind::malformed, 0, 0, p};
     return d.whole ? whole_number(d) : real_number(d);
 }
 

@@ -24,8 +24,8 @@ struct Number
     const uint8_t* end; // one past the number
 };
 
-// Reads a number whose text is followed by at least one readable byte that cannot belong to it.
-Number read_number(const uint8_t* text);
+// Reads the number at p. The text ends at `end`, where a readable byte stands that cannot belong to a number.
+Number read_number(const uint8_t* p, const uint8_t* end);
 
 const size_t kNumberRoom = 32; // bytes that any formatted number fits in
 

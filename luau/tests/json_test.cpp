@@ -123,6 +123,7 @@ void number_kinds()
     CHECK(starts_with(message(vm.run_with("123456789012345678901234567890", "return json.decode(text) < json.decode(text)")), "an exact number has no arithmetic"));
     CHECK_EQ(message(vm.run_with("123456789012345678901234567890", "return json.decode(text) < 1")), "attempt to compare exact < number");
     CHECK_EQ(vm.run("return json.tonumber(9007199254740993i), json.tonumber(1.5)"), "9007199254740992, 1.5");
+    CHECK_EQ(vm.run_with("-1" + string(400, '0'), "return json.tonumber(json.decode(text)), #json.encode(json.decode(text))"), "-inf, 402");
     CHECK_EQ(message(vm.run("return json.tonumber('1')")), "json.tonumber: argument 1 must be a number, got string");
     CHECK_EQ(vm.run_with("123456789012345678901234567890", "return getmetatable(json.decode(text))"), "locked");
 }
