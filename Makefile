@@ -20,10 +20,10 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .PHONY: FORCE
 FORCE:
 
-# $(call record,file,text): rewrites the file only when the text changed, so what depends on it is
-# rebuilt exactly then.
+# $(call record,file,text[,command]): rewrites the file only when the text changed, after running the
+# command, so what depends on the file is rebuilt exactly then.
 same = $(and $(findstring x$(strip $1)x,x$(strip $2)x),$(findstring x$(strip $2)x,x$(strip $1)x))
-record = $(if $(call same,$(file <$1),$2),,$(shell mkdir -p $(dir $1))$(file >$1,$(strip $2)))
+record = $(if $(call same,$(file <$1),$2),,$(shell mkdir -p $(dir $1) && $(or $3,true))$(file >$1,$(strip $2)))
 
 # These goals need neither compilers nor sources.
 ifneq ($(filter-out help clean uninstall,$(or $(MAKECMDGOALS),help)),)

@@ -37,14 +37,13 @@ LUAU_VERSION := $(if $(findstring $(CRATE_luau0_src),$(LUAU_SRC)),0.$(lastword $
 
 LUAU_PARTS := Ast Bytecode CodeGen Common Compiler Config Custom Inliner Require VM
 LUAU_SOURCES := $(foreach part,$(LUAU_PARTS),$(wildcard $(LUAU_SRC)/$(part)/src/*.cpp))
-ifneq ($(CRATE_luau0_src),)
+ifneq ($(origin LUAU_SRC),file)
 ifeq ($(filter %/lvmexecute.cpp,$(LUAU_SOURCES)),)
 $(error LUAU_SRC=$(LUAU_SRC) is not a Luau checkout: it has no VM/src/lvmexecute.cpp)
 endif
 endif
 
-# System includes, so that the warnings asked for in the wrapper stay about the wrapper.
-LUAU_INCLUDES := $(patsubst %,-isystem %,$(foreach part,$(LUAU_PARTS),$(wildcard $(LUAU_SRC)/$(part)/include)) \
+LUAU_INCLUDES := $(addprefix -I,$(foreach part,$(LUAU_PARTS),$(wildcard $(LUAU_SRC)/$(part)/include)) \
 	$(LUAU_SRC)/VM/src $(LUAU_SRC)/Bytecode/src)
 
 SANITIZERS := -fsanitize=address,undefined
@@ -55,9 +54,10 @@ LUAU_CXXFLAGS_san := $(base_flags) -O1 -g -fno-omit-frame-pointer $(SANITIZERS) 
 	-fno-sanitize-recover=undefined -DLUAU_ENABLE_ASSERT
 
 # Rules for one configuration $(1). The flags file is rewritten when compiler, flags or source folder
-# change; cargo dates every unpacked file to 2006, so dates alone would keep stale objects.
+# change; cargo dates every unpacked file to 2006, so dates alone would keep stale objects. The .d files
+# go with it: they name the sources of before, which may be gone.
 define luau_rules
-$(call record,build/obj/$(1)/luau.flags,$(CXX) $(LUAU_CXXFLAGS_$(1)) $(LUAU_SRC) $(SIMDJSON_SRC))
+$(call record,build/obj/$(1)/luau.flags,$(CXX) $(LUAU_CXXFLAGS_$(1)) $(LUAU_SRC) $(SIMDJSON_SRC),find build/obj/$(1) -name '*.d' -delete)
 LUAU_OBJECTS_$(1) := $(patsubst $(LUAU_SRC)/%.cpp,build/obj/$(1)/luau/%.o,$(LUAU_SOURCES)) build/obj/$(1)/simdjson.o
 
 build/obj/$(1)/luau/%.o: $(LUAU_SRC)/%.cpp build/obj/$(1)/luau.flags
