@@ -214,12 +214,14 @@ hk_result hk_load(hk_vm *vm, const hk_bytecode *code, const char *chunk, size_t 
  */
 /* Calls fn and waits in place: host functions in it get can_wait = 0. */
 hk_result hk_call_function(hk_vm *vm, hk_ref fn, const uint8_t *args, size_t size, uint32_t nargs);
-enum { HK_START_RESET = 1, HK_START_SUSPENDED = 2, HK_START_KEEP = 4, HK_START_IN_PLACE = 8 };
+enum { HK_START_RESET = 1, HK_START_SUSPENDED = 2, HK_START_KEEP = 4, HK_START_IN_PLACE = 8, HK_START_ENTRY = 16 };
 /* Runs fn in a thread of its own until it finishes, yields, waits or is broken off. With
  * HK_START_RESET the image is brought back first, as hk_vm_reset and hk_run_begin would. With
  * HK_START_SUSPENDED nothing runs yet. With HK_START_KEEP tables among the results come as
  * references, so that they stay the same tables. With HK_START_IN_PLACE host functions get
- * can_wait = 0. */
+ * can_wait = 0. With HK_START_ENTRY fn is a loaded chunk and the first argument the name of one of
+ * its globals: the chunk runs with new globals of its own, and then that function, with the other
+ * arguments. The chunk itself must not yield or wait. */
 hk_result hk_start(hk_vm *vm, hk_ref fn, const uint8_t *args, size_t size, uint32_t nargs, uint32_t flags, uint64_t run, const hk_limits *limits);
 enum { HK_RESUME_ERROR = 1, HK_RESUME_KEEP = 4 };
 /* Goes on with a thread: values for HK_YIELD, or the outcome of the host call for HK_WAIT, which

@@ -133,6 +133,7 @@ hk_result setup_failed(hk_vm* vm, lua_State* L, int status, const char* why)
 // Collects when memory runs short, so that garbage does not count as use.
 void collect_now(hk_vm* vm, lua_State* L)
 {
+    vm->impure = true; // what hk_vm_impure looks for may be gone
     lua_gc(L, LUA_GCCOLLECT, 0);
     arm_pressure(vm);
 }
@@ -263,6 +264,75 @@ extern "C" hk_result hk_call_function(hk_vm* vm, hk_ref fn, const uint8_t* args,
     return r;
 }
 
+// Gives co new globals and leaves a copy of the chunk in them on its stack.
+static void push_chunk_copy(lua_State* co, int chunk)
+{
+    lua_pushvalue(co, chunk);
+    lua_clonefunction(co, -1);
+    lua_remove(co, -2);
+    push_own_globals(co);
+    lua_pushvalue(co, -1);
+    lua_setfenv(co, -3);
+    lua_replace(co, LUA_GLOBALSINDEX);
+}
+
+// Runs the chunk on top of co to its end. r is set when it did not get there.
+static bool run_chunk(hk_vm* vm, lua_State* co, hk_result& r)
+{
+    r = run_thread(vm, co, 0, false);
+    if (r.status == HK_WAIT || r.status == HK_YIELD)
+        r = text_result(vm, HK_ERR_INVALID, "the top level of the script waits or yields, which a shared VM does not allow");
+    if (r.status == HK_SLICE)
+        r = text_result(vm, HK_ERR_INVALID, "the top level of the script takes longer than a shared VM allows");
+    return r.status == HK_OK;
+}
+
+// HK_START_ENTRY: co holds chunk, name and arguments; in the end function and arguments.
+static bool prepare_entry(hk_vm* vm, lua_State* co, uint32_t nargs, hk_result& r)
+{
+    lua_State* runner = nullptr;
+    int status = protect(
+        vm,
+        co,
+        [&](lua_State* co)
+        {
+            runner = lua_newthread(co);
+            lua_pushvalue(co, 1);
+            lua_xmove(co, runner, 1);
+            push_chunk_copy(runner, 1);
+            lua_remove(runner, 1);
+        }
+    );
+    if (status != 0)
+    {
+        r = setup_failed(vm, co, status, nullptr);
+        return false;
+    }
+    if (!run_chunk(vm, runner, r))
+        return false;
+    bool found = false;
+    status = protect(
+        vm,
+        co,
+        [&](lua_State* co)
+        {
+            lua_pushvalue(runner, LUA_GLOBALSINDEX);
+            lua_xmove(runner, co, 1);
+            lua_pushvalue(co, -1);
+            lua_replace(co, LUA_GLOBALSINDEX);
+            lua_pushvalue(co, 2);
+            lua_rawget(co, -2);
+            found = lua_isfunction(co, -1);
+            lua_replace(co, 2);
+            lua_settop(co, int(nargs) + 1);
+            lua_remove(co, 1);
+        }
+    );
+    if (status != 0 || !found)
+        r = setup_failed(vm, co, status, "the script defines no function of that name");
+    return status == 0 && found;
+}
+
 extern "C" hk_result hk_start(
     hk_vm* vm,
     hk_ref fn,
@@ -320,10 +390,14 @@ extern "C" hk_result hk_start(
     hk_result r;
     if (status != 0 || !ready)
         r = setup_failed(vm, co, status, why);
+    else if ((flags & HK_START_ENTRY) && nargs == 0)
+        r = text_result(vm, HK_ERR_INVALID, "no name of a function to start");
+    else if ((flags & HK_START_ENTRY) && !prepare_entry(vm, co, nargs, r))
+        ; // r says why
     else if (flags & HK_START_SUSPENDED)
         r = suspended_result(vm, HK_SLICE, co);
     else
-        r = run_thread(vm, co, int(nargs), (flags & HK_START_KEEP) != 0, (flags & HK_START_IN_PLACE) != 0);
+        r = run_thread(vm, co, int(nargs) - (flags & HK_START_ENTRY ? 1 : 0), (flags & HK_START_KEEP) != 0, (flags & HK_START_IN_PLACE) != 0);
     if (r.status == HK_YIELD || r.status == HK_WAIT || r.status == HK_SLICE)
     {
         int kept = protect(vm, L, [&](lua_State* L) { r.thread = make_ref(vm, L, top + 1); });

@@ -93,6 +93,7 @@ const (
 	StartSuspended = C.HK_START_SUSPENDED
 	StartKeep      = C.HK_START_KEEP
 	StartInPlace   = C.HK_START_IN_PLACE
+	StartEntry     = C.HK_START_ENTRY
 
 	ResumeError = C.HK_RESUME_ERROR
 	ResumeKeep  = C.HK_RESUME_KEEP

@@ -50,6 +50,8 @@ type RunOptions struct {
 	Limits Limits
 	// Reset brings back the saved image first.
 	Reset bool
+	// Entry is as in luau.StartOptions: fn is a chunk that defines a function of that name.
+	Entry string
 }
 
 // Run calls fn as the main function of a new run, and schedules until the run is over. The results
@@ -61,12 +63,14 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 	v.ctx, v.mode, v.limits, v.logged, v.failed, v.current = ctx, o.Mode, o.Limits, 0, nil, nil
 	defer v.endRun()
 	limits := luau.Limits{HostCalls: o.Limits.HostCalls, Output: o.Limits.Output, Memory: o.Limits.Memory}
-	run, err := v.state.BeginRun(limits, o.Reset)
+	begin := v.state.Begin
+	if o.Reset {
+		begin = v.state.PrepareRun
+		v.restoreModules()
+	}
+	run, err := begin(limits)
 	if err != nil {
 		return err
-	}
-	if o.Reset {
-		v.restoreModules()
 	}
 	if ctx.Done() != nil {
 		stop := context.AfterFunc(ctx, func() { v.state.Kill(run, context.Cause(ctx)) })
@@ -81,7 +85,9 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 			result = use(out.Values)
 		}
 	}
-	v.push(main, func() (luau.ThreadID, luau.Outcome) { return v.state.Start(fn, luau.StartOptions{}, args...) })
+	v.push(main, func() (luau.ThreadID, luau.Outcome) {
+		return v.state.Start(fn, luau.StartOptions{Reset: o.Reset, Entry: o.Entry}, args...)
+	})
 	err = v.schedule(func() bool { return done && (result != nil || v.mode == EndWithMain || v.tasks == 0) })
 	switch {
 	case err != nil:

@@ -157,19 +157,20 @@ func (s *State) Begin(l Limits) (Run, error) {
 	return s.begin(l), nil
 }
 
-// BeginRun is Begin after an optional Reset.
-func (s *State) BeginRun(l Limits, reset bool) (Run, error) {
-	if reset {
-		if err := s.Reset(); err != nil {
-			return 0, err
-		}
+// PrepareRun numbers a new run, so that Kill knows it, and leaves its begin to Start with Reset.
+func (s *State) PrepareRun(l Limits) (Run, error) {
+	if err := s.acquire(); err != nil {
+		return 0, err
 	}
-	return s.Begin(l)
+	defer s.done()
+	s.nextRun(l)
+	return Run(s.run), nil
 }
 
 func (s *State) begin(l Limits) Run {
 	s.nextRun(l)
-	s.vm.RunBegin(s.run, &capi.Limits{HostCalls: l.HostCalls, Output: l.Output, Memory: l.Memory})
+	limits := capi.Limits(l)
+	s.vm.RunBegin(s.run, &limits)
 	return Run(s.run)
 }
 
@@ -301,6 +302,26 @@ func (s *State) Caller() (chunk string, line int, err error) {
 	at, _ := n.(float64)
 	chunk, _ = v.(string)
 	return chunk, int(at), nil
+}
+
+// Observe starts to watch for effects that an image must not keep; Impure says whether there were
+// any: randomness, clocks, addresses, host calls. Nothing is collected in between.
+func (s *State) Observe() error {
+	if err := s.acquire(); err != nil {
+		return err
+	}
+	defer s.done()
+	s.vm.Observe()
+	return nil
+}
+
+// Impure ends what Observe began.
+func (s *State) Impure() (bool, error) {
+	if err := s.acquire(); err != nil {
+		return true, err
+	}
+	defer s.done()
+	return s.vm.Impure(), nil
 }
 
 // Collect runs a full garbage collection.

@@ -24,14 +24,17 @@ type Outcome struct {
 
 // StartOptions change how a thread starts. The zero value is the default.
 type StartOptions struct {
-	// Reset brings back the saved image first and begins a new run under Limits, all in one step.
-	Reset  bool
-	Limits Limits
+	// Reset brings back the saved image first and begins the run that PrepareRun numbered, all in
+	// one step.
+	Reset bool
 	// KeepTables gives tables among the results as *Table, so that they stay the same tables. It
 	// lasts for the thread's first stretch; see ResumeOptions for the later ones.
 	KeepTables bool
 	// InPlace makes host functions wait in place, as in Call.
 	InPlace bool
+	// Entry names a global function that f, a loaded chunk, defines: f runs with new globals of its
+	// own, and then that function with the arguments. f itself must not wait.
+	Entry string
 	// Suspended leaves the thread at its beginning, with StatusSliced.
 	Suspended bool
 }
@@ -50,11 +53,15 @@ func (s *State) Start(f *Function, o StartOptions, args ...any) (ThreadID, Outco
 	if err := f.check(s); err != nil {
 		return 0, Outcome{Status: StatusFailed, Err: err}
 	}
+	flags := uint32(0)
+	if o.Entry != "" {
+		flags |= capi.StartEntry
+		args = append([]any{o.Entry}, args...)
+	}
 	flat, err := s.encode(args)
 	if err != nil {
 		return 0, Outcome{Status: StatusFailed, Err: err}
 	}
-	flags := uint32(0)
 	if o.Suspended {
 		flags |= capi.StartSuspended
 	}
@@ -67,9 +74,8 @@ func (s *State) Start(f *Function, o StartOptions, args ...any) (ThreadID, Outco
 	var limits capi.Limits
 	if o.Reset {
 		flags |= capi.StartReset
-		s.nextRun(o.Limits)
 		s.afterReset()
-		limits = capi.Limits{HostCalls: o.Limits.HostCalls, Output: o.Limits.Output, Memory: o.Limits.Memory}
+		limits = capi.Limits(s.limits)
 	}
 	r := s.vm.Start(f.ref, flat, uint32(len(args)), flags, s.run, &limits)
 	return ThreadID(r.Thread), s.outcome(r)

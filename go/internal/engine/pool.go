@@ -1,0 +1,315 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// Isolation says what invocations of one program share.
+type Isolation int
+
+const (
+	// Pristine gives each invocation a VM that no script can tell from a new one.
+	Pristine Isolation = iota
+	// Shared runs invocations one after the other in a warm VM, each with globals of its own. What
+	// they require is shared.
+	Shared
+)
+
+// Program is a script that defines a function to be invoked again and again. It is immutable.
+type Program struct {
+	Chunk  string // name of the source, as "@weather.luau"
+	Source string
+	Entry  string // name of the global function
+}
+
+// PoolOptions describe a Pool. The zero value means pristine VMs without limits.
+type PoolOptions struct {
+	Isolation Isolation
+	Limits    Limits
+}
+
+// Pool keeps VMs for one program. It may be used by many goroutines.
+type Pool struct {
+	config  *Config
+	program Program
+	options PoolOptions
+	code    *luau.Bytecode
+
+	mu     sync.Mutex
+	idle   []*resident
+	impure bool // its top level runs in every invocation
+	closed bool
+}
+
+// resident is a VM that stays for later invocations.
+type resident struct {
+	pool  *Pool
+	vm    *VM
+	fn    *luau.Function // what an invocation starts: the entry, or what runs the chunk and then it
+	bytes int64          // about what it holds while idle
+	place *place         // in the list of idle VMs of the process
+}
+
+// NewPool compiles the program. VMs are made when they are needed.
+func NewPool(config *Config, program Program, o PoolOptions) (*Pool, error) {
+	if program.Entry == "" {
+		program.Entry = "invoke"
+	}
+	p := &Pool{config: config, program: program, options: o}
+	compile := luau.CompileOptions{}
+	if config.Native {
+		compile.Optimization = luau.OptimizeFull
+	}
+	code, err := compileCached(program.Chunk, program.Source, compile)
+	if err != nil {
+		return nil, err
+	}
+	p.code = code
+	return p, nil
+}
+
+// Close frees the idle VMs. Invocations that run finish, and their VMs are freed then.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	p.closed = true
+	idle := p.idle
+	p.idle = nil
+	p.mu.Unlock()
+	for _, r := range idle {
+		idleVMs.remove(r)
+		r.close()
+	}
+}
+
+// Invoke calls the program's function. use converts the results before the VM is used again; it
+// may be nil. Everything that the invocation started ends with it.
+func (p *Pool) Invoke(ctx context.Context, use func(luau.Values) error, args ...any) error {
+	r := p.take()
+	if r != nil {
+		err := r.vm.Run(ctx, r.fn, p.runOptions(true), use, args...)
+		p.put(r, err)
+		return err
+	}
+	return p.first(ctx, use, args)
+}
+
+func (p *Pool) runOptions(reset bool) RunOptions {
+	o := RunOptions{Mode: EndWithMain, Limits: p.options.Limits, Reset: reset}
+	if p.options.Isolation == Shared {
+		o.Reset, o.Entry = false, p.program.Entry
+	}
+	return o
+}
+
+func (p *Pool) take() *resident {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.idle)
+	if n == 0 {
+		return nil
+	}
+	r := p.idle[n-1]
+	p.idle[n-1] = nil
+	p.idle = p.idle[:n-1]
+	idleVMs.remove(r)
+	return r
+}
+
+// put keeps the VM for later, or closes it.
+func (p *Pool) put(r *resident, err error) {
+	if !r.rest(p.options.Isolation, err) {
+		r.close()
+		return
+	}
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		r.close()
+		return
+	}
+	p.idle = append(p.idle, r)
+	surplus := idleVMs.add(r)
+	p.mu.Unlock()
+	for _, old := range surplus {
+		if old.pool.evict(old) {
+			old.close()
+		}
+	}
+}
+
+// evict takes r out of the idle ones; false when it is in use again.
+func (p *Pool) evict(r *resident) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, other := range p.idle {
+		if other == r {
+			p.idle = append(p.idle[:i], p.idle[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// keepGrowth is how much memory a run may leave to the idle VM, for the next run to find in place.
+const keepGrowth = 1 << 20
+
+// rest makes the VM ready to wait; false when it cannot be used again.
+func (r *resident) rest(isolation Isolation, err error) bool {
+	if isolation == Shared {
+		return !luau.IsKilled(err) && luau.CodeOf(err) != luau.CodeMemory
+	}
+	stats, statsErr := r.vm.state.Stats()
+	if statsErr != nil {
+		return false
+	}
+	if int64(stats.MemoryPeak) > r.bytes+keepGrowth {
+		return r.vm.state.Reset() == nil
+	}
+	return true
+}
+
+func (r *resident) close() {
+	// The only error is that the VM is in use, and it is not.
+	_ = r.vm.Close()
+}
+
+// first makes a VM for an invocation and invokes in it.
+func (p *Pool) first(ctx context.Context, use func(luau.Values) error, args []any) error {
+	vm, err := New(p.config)
+	if err != nil {
+		return err
+	}
+	r := &resident{pool: p, vm: vm}
+	if p.options.Isolation == Shared {
+		err = p.firstShared(ctx, r, use, args)
+	} else {
+		err = p.firstPristine(ctx, r, use, args)
+	}
+	if r.fn == nil {
+		r.close()
+		return err
+	}
+	p.put(r, err)
+	return err
+}
+
+func (p *Pool) firstShared(ctx context.Context, r *resident, use func(luau.Values) error, args []any) error {
+	fn, err := p.load(r.vm)
+	if err != nil {
+		return err
+	}
+	r.fn = fn
+	return r.vm.Run(ctx, fn, p.runOptions(false), use, args...)
+}
+
+func (p *Pool) load(vm *VM) (*luau.Function, error) {
+	return vm.state.Load(p.code, p.program.Chunk, luau.LoadOptions{Native: p.config.Native})
+}
+
+// firstPristine finds out whether the state after the chunk's top level may be kept. If so, an
+// invocation is the function alone; else the top level runs in each. It has run once by then, and
+// this invocation uses that run, so that its effects happen once for each invocation.
+func (p *Pool) firstPristine(ctx context.Context, r *resident, use func(luau.Values) error, args []any) error {
+	chunk, err := p.load(r.vm)
+	if err != nil {
+		return err
+	}
+	both, err := r.vm.chunkThenEntry(chunk, p.program.Entry)
+	if err != nil {
+		return err
+	}
+	if err := r.save(); err != nil {
+		return err
+	}
+	if p.knownImpure() {
+		r.fn = both
+		return r.vm.Run(ctx, both, p.runOptions(true), use, args...)
+	}
+	entry, pure, err := p.prepare(ctx, r.vm, chunk)
+	switch {
+	case err != nil:
+		return err
+	case !pure:
+		p.mu.Lock()
+		p.impure = true
+		p.mu.Unlock()
+		r.fn = both
+		return r.vm.Run(ctx, entry, p.runOptions(false), use, args...)
+	}
+	if err := r.save(); err != nil {
+		return err
+	}
+	r.fn = entry
+	return r.vm.Run(ctx, entry, p.runOptions(true), use, args...)
+}
+
+func (p *Pool) knownImpure() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.impure
+}
+
+// prepare runs the top level under observation and finds the function.
+func (p *Pool) prepare(ctx context.Context, vm *VM, chunk *luau.Function) (entry *luau.Function, pure bool, err error) {
+	if err := vm.state.Observe(); err != nil {
+		return nil, false, err
+	}
+	runErr := vm.Run(ctx, chunk, RunOptions{Mode: EndWithMain, Limits: p.options.Limits}, nil)
+	impure, err := vm.state.Impure()
+	if err != nil {
+		return nil, false, err
+	}
+	if runErr != nil {
+		return nil, false, runErr
+	}
+	v, err := vm.state.Global(p.program.Entry)
+	if err != nil {
+		return nil, false, err
+	}
+	entry, ok := v.(*luau.Function)
+	if !ok {
+		return nil, false, noEntry(p.program.Chunk, p.program.Entry)
+	}
+	return entry, !impure, nil
+}
+
+func noEntry(chunk, name string) error {
+	return &luau.Error{Code: "not_found", Message: fmt.Sprintf(
+		"%s defines no global function %s", luau.ChunkName(chunk), name)}
+}
+
+// save takes the image, modules included.
+func (r *resident) save() error {
+	if err := r.vm.state.Save(); err != nil {
+		return err
+	}
+	r.vm.saved = r.vm.modules
+	r.vm.restoreModules()
+	stats, err := r.vm.state.Stats()
+	r.bytes = int64(stats.ImageBytes + stats.MemoryUsed)
+	return err
+}
+
+// bothSource runs a chunk and then the function that it defined.
+const bothSource = `local chunk, name, missing = ...
+return function(...)
+	chunk()
+	local entry = _G[name]
+	if type(entry) ~= "function" then
+		error(missing, 0)
+	end
+	return entry(...)
+end`
+
+func (v *VM) chunkThenEntry(chunk *luau.Function, name string) (*luau.Function, error) {
+	out, err := v.state.Do(context.Background(), "=hukilau", bothSource, chunk, name,
+		"the script defines no global function "+name)
+	if err != nil {
+		return nil, err
+	}
+	return out[0].(*luau.Function), nil
+}
