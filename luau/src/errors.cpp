@@ -242,7 +242,8 @@ void push_error_value(lua_State* L, const char* code, const char* message, size_
     lua_setfield(L, -2, "code");
     lua_pushlstring(L, message, size);
     lua_setfield(L, -2, "message");
-    lua_rawgeti(L, LUA_REGISTRYINDEX, vm_of(L)->fixed[kErrorMeta]);
+    // By name: JSON is used in states that are no VM of ours as well.
+    lua_rawgetfield(L, LUA_REGISTRYINDEX, kErrorMetaName);
     lua_setmetatable(L, -2);
 }
 

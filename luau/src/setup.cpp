@@ -174,6 +174,8 @@ void make_fixed(hk_vm* vm, lua_State* L)
     lua_setfield(L, -2, "__tostring");
     lua_setreadonly(L, -1, true);
     vm->fixed[kErrorMeta] = lua_ref(L, -1);
+    lua_pushvalue(L, -1);
+    lua_rawsetfield(L, LUA_REGISTRYINDEX, kErrorMetaName);
     lua_newtable(L);
     lua_pushcfunction(L, folded_index, "index");
     lua_setfield(L, -2, "__index");

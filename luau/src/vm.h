@@ -6,6 +6,7 @@
 #include "flat.h"
 #include "image.h"
 #include "json.h"
+#include "raise.h"
 
 #include "lua.h"
 #include "lualib.h"
@@ -159,10 +160,6 @@ hk_result killed_result(hk_vm* vm);
 // The error object is on top of `from` and is popped; frames come from `from`.
 hk_result error_result(hk_vm* vm, lua_State* from, int status);
 hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status, bool keep = false);
-
-// Raises a host error table {code, message}.
-[[noreturn]] void raise(lua_State* L, const char* code, const char* fmt, ...) __attribute__((format(printf, 3, 4)));
-void push_error_value(lua_State* L, const char* code, const char* message, size_t size);
 
 int trace_handler(lua_State* L);
 void flush_output(hk_vm* vm);

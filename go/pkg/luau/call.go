@@ -106,8 +106,13 @@ type Fields interface{ ErrorFields() map[string]any }
 // raised writes the error value that a script sees for a Go error.
 func (e *encoder) raised(name string, err error) {
 	var script *Error
-	if errors.As(err, &script) && script.Value != nil && e.value(script.Value) == nil {
-		return
+	if errors.As(err, &script) && script.Value != nil {
+		if script.host {
+			e.tag(capi.TagError)
+		}
+		if e.value(script.Value) == nil {
+			return
+		}
 	}
 	e.buf, e.depth = e.buf[:0], 0
 	code := CodeOf(err)

@@ -17,6 +17,7 @@ type decoder struct {
 	text   string    // all of data as a string, when that is cheaper than one for each text
 	floats []float64 // room for boxed numbers
 	texts  []string  // room for boxed texts
+	failed bool      // an error table of the host was at the top
 }
 
 // smallText is the size up to which all texts of one crossing share one allocation. Above, a kept
@@ -185,6 +186,9 @@ func (d *decoder) table(depth int) (any, error) {
 	flags, narr, npairs, err := d.tableHead()
 	if err != nil {
 		return nil, err
+	}
+	if depth == 0 && flags&capi.TableError != 0 {
+		d.failed = true
 	}
 	if npairs == 0 && (narr > 0 || flags&capi.TableArray != 0) {
 		return d.list(narr, depth)

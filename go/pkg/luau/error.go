@@ -47,6 +47,7 @@ type Error struct {
 	Frames  []Frame // innermost first
 	cause   error
 	killed  bool
+	host    bool // Value is an error table that a host function made
 }
 
 // IsKilled says whether err ended its whole run: nothing but Reset or Close helps the State then.
@@ -181,6 +182,7 @@ func (s *State) scriptError(r capi.Result) error {
 	if err == nil {
 		e.Message, _ = message.(string)
 		e.Value, err = d.value(0)
+		e.host = d.failed
 	}
 	if err == nil {
 		var frames any
