@@ -90,3 +90,6 @@ func reason(err error) string {
 	}
 	return err.Error()
 }
+
+// ErrorCode is the code as scripts see it.
+func (e *Error) ErrorCode() string { return string(e.Code) }
