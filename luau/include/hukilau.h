@@ -157,8 +157,8 @@ enum { HK_KILL_HOST_CALLS = 1, HK_KILL_OUTPUT = 2, HK_KILL_USER = 16 };
  * that is over has no effect. The VM must not be closed at the same time. */
 void hk_kill(hk_vm *vm, uint64_t run, uint32_t reason);
 
-enum { HK_ATTEND_SLICE = 1, HK_ATTEND_SAMPLE = 2 };
-/* Any thread: asks the running script to break off (HK_SLICE) or to record a stack sample. */
+enum { HK_ATTEND_SLICE = 1 };
+/* Any thread: asks the running script to break off (HK_SLICE) at its next safe point, where it can. */
 void hk_attend(hk_vm *vm, uint32_t what);
 
 /* Any thread: counts host memory used for this VM against its memory limit. Returns 0 when the
@@ -221,7 +221,7 @@ enum { HK_START_RESET = 1, HK_START_SUSPENDED = 2, HK_START_KEEP = 4, HK_START_I
  * references, so that they stay the same tables. With HK_START_IN_PLACE host functions get
  * can_wait = 0. With HK_START_ENTRY fn is a loaded chunk and the first argument the name of one of
  * its globals: the chunk runs with new globals of its own, and then that function, with the other
- * arguments. The chunk itself must not yield or wait. */
+ * arguments. While the chunk itself runs, host functions get can_wait = 0. */
 hk_result hk_start(hk_vm *vm, hk_ref fn, const uint8_t *args, size_t size, uint32_t nargs, uint32_t flags, uint64_t run, const hk_limits *limits);
 enum { HK_RESUME_ERROR = 1, HK_RESUME_KEEP = 4 };
 /* Goes on with a thread: values for HK_YIELD, or the outcome of the host call for HK_WAIT, which

@@ -276,14 +276,12 @@ static void push_chunk_copy(lua_State* co, int chunk)
     lua_replace(co, LUA_GLOBALSINDEX);
 }
 
-// Runs the chunk on top of co to its end. r is set when it did not get there.
+// Runs the chunk on top of co to its end, in place. r is set when it did not get there.
 static bool run_chunk(hk_vm* vm, lua_State* co, hk_result& r)
 {
-    r = run_thread(vm, co, 0, false);
-    if (r.status == HK_WAIT || r.status == HK_YIELD)
-        r = text_result(vm, HK_ERR_INVALID, "the top level of the script waits or yields, which a shared VM does not allow");
-    if (r.status == HK_SLICE)
-        r = text_result(vm, HK_ERR_INVALID, "the top level of the script takes longer than a shared VM allows");
+    r = run_thread(vm, co, 0, false, true);
+    if (r.status == HK_YIELD)
+        r = text_result(vm, HK_ERR_INVALID, "the top level of the script yields, and nothing can resume it");
     return r.status == HK_OK;
 }
 

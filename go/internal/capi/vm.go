@@ -102,8 +102,7 @@ const (
 	KillOutput    = C.HK_KILL_OUTPUT
 	KillUser      = C.HK_KILL_USER
 
-	AttendSlice  = C.HK_ATTEND_SLICE
-	AttendSample = C.HK_ATTEND_SAMPLE
+	AttendSlice = C.HK_ATTEND_SLICE
 )
 
 // Result is hk_result. Data is a view of C memory.

@@ -72,6 +72,7 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 	if err != nil {
 		return err
 	}
+	v.run = run
 	if ctx.Done() != nil {
 		stop := context.AfterFunc(ctx, func() { v.state.Kill(run, context.Cause(ctx)) })
 		defer stop()
@@ -137,7 +138,7 @@ func (v *VM) step() error {
 	w := v.ready[0]
 	v.ready[0] = work{}
 	v.ready = v.ready[1:]
-	if !v.takeSlot() {
+	if !v.takeSlot() || v.ctx.Err() != nil {
 		return v.ended()
 	}
 	if len(v.ready) > 0 {

@@ -52,6 +52,7 @@ type VM struct {
 
 	// The run.
 	ctx      context.Context
+	run      luau.Run
 	mode     Mode
 	limits   Limits
 	logged   uint64

@@ -63,6 +63,10 @@ func (v *VM) waitInPlace(c *luau.Call, work hostmod.Work) error {
 		// A run that is over gets no slot and needs none: the script ends where it stands.
 		v.takeSlot()
 	}
+	if v.ctx.Err() != nil {
+		// Before the script can catch the error of what was cut short.
+		v.state.Kill(v.run, context.Cause(v.ctx))
+	}
 	if err != nil {
 		return err
 	}

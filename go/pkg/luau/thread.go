@@ -33,7 +33,7 @@ type StartOptions struct {
 	// InPlace makes host functions wait in place, as in Call.
 	InPlace bool
 	// Entry names a global function that f, a loaded chunk, defines: f runs with new globals of its
-	// own, and then that function with the arguments. f itself must not wait.
+	// own, and then that function with the arguments. While f runs, host functions wait in place.
 	Entry string
 	// Suspended leaves the thread at its beginning, with StatusSliced.
 	Suspended bool
