@@ -59,9 +59,6 @@ func (d *decoder) start() (err error) {
 	default: // some servers send bare deflate under this name
 		d.out = flate.NewReader(d.src)
 	}
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
 	return err
 }
 

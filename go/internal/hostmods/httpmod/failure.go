@@ -10,7 +10,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"strconv"
 	"syscall"
 	"time"
@@ -135,8 +134,8 @@ func innermost(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Err != nil {
 		err = op.Err
 	}
-	if sys, ok := errors.AsType[*os.SyscallError](err); ok {
-		err = sys.Err
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		return errno
 	}
 	return err
 }

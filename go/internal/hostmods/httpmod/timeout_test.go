@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 )
 
 // short is how long the tests let a bad peer try; soon is when it must be over.
@@ -82,6 +83,7 @@ func TestA21_CallerEndsARequest(t *testing.T) {
 }
 
 func TestA21_SilentNameServer(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent()) // the query ends with the request, not with its own timeout
 	silent, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer silent.Close()
