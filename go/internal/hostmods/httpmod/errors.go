@@ -1,0 +1,74 @@
+package httpmod
+
+import (
+	"context"
+	"net/url"
+)
+
+// Codes of an [Error]. They are stable: scripts compare them.
+const (
+	CodePermission = "permission"       // the policy does not grant the host; Key names the setting
+	CodeTimeout    = "timeout"          // the request's own time, or the caller's deadline, is over
+	CodeCancelled  = "cancelled"        // the caller gave up
+	CodeLimit      = "limit"            // body too large, or too many redirects
+	CodeMemory     = "memory"           // the caller's memory account refused the body
+	CodeUpstream   = "upstream"         // look-up, connection, TLS or the answer itself failed
+	CodeArgument   = "invalid_argument" // the request cannot be sent as it stands
+)
+
+// Error is every error this package returns from a request. It is read-only
+// and may be shared.
+type Error struct {
+	Code      string
+	Message   string // what went wrong and what to do, without method and URL
+	Method    string // empty when the request was never understood
+	URL       string // of the hop that failed; without user, query and fragment
+	Key       string // for CodePermission: "net" or "net_private"
+	Host      string // for CodePermission: what to add to Key
+	Retryable bool   // the same request may succeed later; whether it may be repeated is the caller's to know
+	cause     error
+}
+
+func (e *Error) Error() string {
+	if e.URL == "" {
+		return e.Message
+	}
+	return e.Method + " " + e.URL + ": " + e.Message
+}
+
+// Unwrap returns what the network or the caller reported, if anything.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Is makes errors.Is answer for context.DeadlineExceeded and context.Canceled
+// by the code, since the cause is often an error of the socket instead.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case context.DeadlineExceeded:
+		return e.Code == CodeTimeout
+	case context.Canceled:
+		return e.Code == CodeCancelled
+	}
+	return false
+}
+
+// at returns e with method and URL filled in where they are missing.
+func (e *Error) at(method string, u *url.URL) *Error {
+	if e.URL != "" || u == nil {
+		return e
+	}
+	c := *e
+	c.Method, c.URL = method, shownURL(u)
+	return &c
+}
+
+// shownURL leaves out the parts of a URL that often hold keys.
+func shownURL(u *url.URL) string {
+	const most = 300
+	s := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
+	if len(s) > most {
+		s = s[:most] + "..."
+	}
+	return s
+}
+
+func invalid(message string) *Error { return &Error{Code: CodeArgument, Message: message} }
