@@ -33,6 +33,18 @@ inline uint64_t first_bytes(size_t n)
 #endif
 }
 
+// The n bytes before end, 0 < n < 8, standing first in a word whose others are zero. It reads eight bytes before end,
+// never behind it: of a Luau string that is the string itself or its header.
+inline uint64_t last_bytes(const char* end, size_t n)
+{
+    uint64_t word = load8(end - sizeof(word));
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return word >> (8 * (sizeof(word) - n));
+#else
+    return word << (8 * (sizeof(word) - n));
+#endif
+}
+
 // Nonzero if some byte is zero.
 inline uint64_t zero_bytes(uint64_t word)
 {

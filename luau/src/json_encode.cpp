@@ -30,7 +30,6 @@ namespace
 {
 
 const long kWorkPerPoll = 4096;
-const size_t kPaddedString = 900; // Luau gives shorter ones whole words
 
 struct Entry
 {
@@ -50,9 +49,11 @@ bool less(const Entry& a, const Entry& b)
 
 uint64_t prefix_of(const TString* key)
 {
-    uint64_t word = load8(getstr(key));
-    if (key->len < sizeof(word))
-        word = key->len ? word & first_bytes(key->len) : 0;
+    uint64_t word = 0;
+    if (key->len >= sizeof(word))
+        word = load8(getstr(key));
+    else if (key->len)
+        word = last_bytes(getstr(key) + key->len, key->len);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     word = __builtin_bswap64(word);
 #endif
@@ -160,7 +161,7 @@ private:
     {
         if (LUAU_UNLIKELY(check_strings) && !valid_utf8(getstr(s), s->len))
             fail(is_key ? "a key that is not valid UTF-8" : "a string that is not valid UTF-8");
-        out.string(getstr(s), s->len, s->len < kPaddedString);
+        out.string(getstr(s), s->len);
     }
 
     void other(const TValue* v)

@@ -55,21 +55,7 @@ void Output::escape(uint8_t c)
     commit(out + 6);
 }
 
-// Bytes one by one: ends of strings that must not be read beyond.
-void Output::run(const char* s, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-    {
-        uint8_t c = uint8_t(s[i]);
-        high |= c;
-        if (c < 0x20 || c == '"' || c == '\\')
-            escape(c);
-        else
-            put(char(c));
-    }
-}
-
-void Output::string(const char* s, size_t n, bool padded)
+void Output::string(const char* s, size_t n)
 {
     // Room for the string as it is; each escape asks for its own and for the rest again.
     char* out = room(n + kWord + 2);
@@ -78,14 +64,10 @@ void Output::string(const char* s, size_t n, bool padded)
     while (s < stop)
     {
         size_t left = size_t(stop - s);
-        if (left < kWord && !padded)
-            break;
-        uint64_t word = load8(s);
-        if (left < kWord)
-            word = (word & first_bytes(left)) | ((kOnes * 'a') & ~first_bytes(left));
+        size_t whole = left < kWord ? left : kWord;
+        uint64_t word = whole == kWord ? load8(s) : last_bytes(stop, left) | ((kOnes * 'a') & ~first_bytes(left));
         store8(out, word);
         uint64_t marks = special(word);
-        size_t whole = left < kWord ? left : kWord;
         if (__builtin_expect(marks != 0, 0))
         {
             size_t clean = first_marked(marks);
@@ -101,7 +83,6 @@ void Output::string(const char* s, size_t n, bool padded)
         out += whole;
     }
     commit(out);
-    run(s, size_t(stop - s));
     put('"');
 }
 

@@ -41,8 +41,8 @@ public:
         memcpy(room(n), s, n);
         p += n;
     }
-    // In quotes, with escapes. padded: up to 7 bytes behind the string may be read.
-    void string(const char* s, size_t n, bool padded);
+    // In quotes, with escapes. The 8 bytes before a string are readable: it is Luau's, and they are its header.
+    void string(const char* s, size_t n);
 
     const char* data() const
     {
@@ -66,7 +66,6 @@ private:
 
     void grow(size_t n);
     void escape(uint8_t c);
-    void run(const char* s, size_t n);
 };
 
 } // namespace hk
