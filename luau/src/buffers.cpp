@@ -1,8 +1,6 @@
 // Buffers of the flat format, and the VM's accounts of host memory.
 #include "vm.h"
 
-#include "charge.h"
-
 namespace hk
 {
 
@@ -52,21 +50,6 @@ bool Buf::put_text(uint8_t tag, const char* p, size_t n)
         return false;
     put_tagged(tag, &size, 4);
     return put(p, n);
-}
-
-bool charge(lua_State* L, size_t bytes)
-{
-    return hk_charge(vm_of(L), bytes) != 0;
-}
-
-void uncharge(lua_State* L, size_t bytes)
-{
-    hk_uncharge(vm_of(L), bytes);
-}
-
-void poll(lua_State* L)
-{
-    check_kill(vm_of(L));
 }
 
 Frame& frame_of(hk_vm* vm)

@@ -2,6 +2,7 @@
 // still open wait on a stack of our own, so each table is made once, in its final size. No collection can run between
 // the first value and the last, and so nothing needs to be anchored and nothing a write barrier.
 #include "json.h"
+#include "raise.h"
 
 #include "charge.h"
 #include "json_bytes.h"
@@ -282,7 +283,7 @@ private:
     {
         size_t n = size_t(top - bottom) - base;
         if (n > kArrayLimit)
-            luaL_error(L, "array of more than %d elements", int(kArrayLimit));
+            raise(L, "limit", "array of more than %d elements", int(kArrayLimit));
         LuaTable* t = new_marked_table(L, 0, 0, kArrayCategory);
         if (n)
         {
@@ -399,7 +400,7 @@ l_noret raise_fault(lua_State* L, const Call& call, size_t skipped)
     find_fault(text + skipped, call.text->len - skipped, kJsonMaxDepth, fault);
     size_t at = fault.at + skipped;
     Place place = place_of(text + skipped, fault.at);
-    luaL_error(L, "%s: %s at byte %zu (line %zu, column %zu)", call.name, fault.what, at + 1, place.line, place.column);
+    raise(L, "json", "%s: %s at byte %zu (line %zu, column %zu)", call.name, fault.what, at + 1, place.line, place.column);
 }
 
 size_t byte_order_mark(const TString* s)
@@ -433,7 +434,7 @@ int json_decode(lua_State* L)
         lua_replace(L, 1);
     }
     if (lua_type(L, 1) != LUA_TSTRING)
-        luaL_error(L, "%s: argument 1 must be a string, got %s", name, luaL_typename(L, 1));
+        raise(L, "invalid_argument", "%s: argument 1 must be a string, got %s", name, luaL_typename(L, 1));
     Call call = {name, tsvalue(luaA_toobject(L, 1)), {}};
     run_with_retry(L, decode, &call);
     luaC_threadbarrier(L);

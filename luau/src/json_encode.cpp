@@ -1,5 +1,6 @@
 // Luau values to JSON text. It reads tables through their parts: no script can run meanwhile, and nothing is collected.
 #include "json.h"
+#include "raise.h"
 
 #include "charge.h"
 #include "json_lib.h"
@@ -118,7 +119,7 @@ private:
     LUAU_NOINLINE l_noret fail(const char* what)
     {
         std::string path = path_text(steps, size_t(depth));
-        luaL_error(L, "%s: cannot encode %s at %s", name, what, path.c_str());
+        raise(L, "json", "%s: cannot encode %s at %s", name, what, path.c_str());
     }
 
     // About the table that is open, not about its current element.
@@ -381,7 +382,7 @@ int json_encode(lua_State* L)
 {
     const char* name = function_name(L);
     if (lua_isnone(L, 1))
-        luaL_error(L, "%s: argument 1 is missing", name);
+        raise(L, "invalid_argument", "%s: argument 1 is missing", name);
     run_with_retry(L, encode, const_cast<char*>(name));
     return 1;
 }

@@ -1,4 +1,5 @@
 #include "json_lib.h"
+#include "raise.h"
 
 #include "json.h"
 #include "marks.h"
@@ -21,14 +22,14 @@ namespace
 LuaTable* table_argument(lua_State* L)
 {
     if (!lua_istable(L, 1))
-        luaL_error(L, "%s: argument 1 must be a table, got %s", function_name(L), luaL_typename(L, 1));
+        raise(L, "invalid_argument", "%s: argument 1 must be a table, got %s", function_name(L), luaL_typename(L, 1));
     return hvalue(L->base);
 }
 
 void key_argument(lua_State* L)
 {
     if (lua_type(L, 2) != LUA_TSTRING)
-        luaL_error(L, "%s: argument 2 must be a string, got %s", function_name(L), luaL_typename(L, 2));
+        raise(L, "invalid_argument", "%s: argument 2 must be a string, got %s", function_name(L), luaL_typename(L, 2));
 }
 
 // (t: {T}?) -> {T}: the same table, which encodes as an array even when it is empty.
@@ -40,7 +41,7 @@ int json_array(lua_State* L)
         return 1;
     }
     if (table_argument(L)->readonly)
-        luaL_error(L, "%s: argument 1 must not be a frozen table", function_name(L));
+        raise(L, "invalid_argument", "%s: argument 1 must not be a frozen table", function_name(L));
     mark_array(L, 1);
     lua_settop(L, 1);
     return 1;
@@ -62,7 +63,7 @@ int json_omit(lua_State* L)
     bool frozen = table_argument(L)->readonly;
     key_argument(L);
     if (frozen)
-        luaL_error(L, "%s: argument 1 must not be a frozen table", function_name(L));
+        raise(L, "invalid_argument", "%s: argument 1 must not be a frozen table", function_name(L));
     omit_null_key(L, 1, 2);
     return 0;
 }
@@ -98,7 +99,7 @@ int json_tonumber(lua_State* L)
     else if (lua_type(L, 1) == LUA_TNUMBER)
         lua_settop(L, 1);
     else
-        luaL_error(L, "%s: argument 1 must be a number, got %s", function_name(L), luaL_typename(L, 1));
+        raise(L, "invalid_argument", "%s: argument 1 must be a number, got %s", function_name(L), luaL_typename(L, 1));
     return 1;
 }
 

@@ -172,11 +172,6 @@ void give_top(hk_vm* vm, lua_State* L, hk_result& r, Keep keep)
 
 } // namespace
 
-JsonScratch* json_scratch(lua_State* L)
-{
-    return vm_of(L)->json;
-}
-
 void push_own_globals(lua_State* L)
 {
     lua_newtable(L);

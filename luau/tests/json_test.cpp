@@ -12,11 +12,15 @@ namespace
 
 using std::string;
 
-// The message of an error without Luau's own "test:1: ".
+// The message of an error: ours, or Luau's without its "test:1: ".
 string message(const string& result)
 {
-    size_t at = result.find(": ", result.find("test:"));
-    return at == string::npos ? result : result.substr(at + 2);
+    const string mark = "error: ";
+    if (result.compare(0, mark.size(), mark) != 0)
+        return result;
+    string text = result.substr(mark.size());
+    size_t at = text.compare(0, 5, "test:") == 0 ? text.find(": ") : string::npos;
+    return at == string::npos ? text : text.substr(at + 2);
 }
 
 string decode_error(JsonVm& vm, const string& text)
@@ -418,8 +422,9 @@ void arguments()
     lua_pushcfunction(vm.L, hk::json_decode, "__native.json_decode");
     lua_pushboolean(vm.L, true);
     CHECK_EQ(lua_pcall(vm.L, 1, 1, 0), int(LUA_ERRRUN));
+    lua_rawgetfield(vm.L, -1, "message");
     CHECK_EQ(string(lua_tostring(vm.L, -1)), "__native.json_decode: argument 1 must be a string, got boolean");
-    lua_pop(vm.L, 1);
+    lua_pop(vm.L, 2);
     CHECK_EQ(vm.run("return pcall(json.decode, '[1')").substr(0, 6), "false,");
 }
 

@@ -114,7 +114,11 @@ private:
         int failed = luau_load(T, "=test", code, size, 0);
         free(code);
         if (failed || lua_resume(T, nullptr, 0) != LUA_OK)
+        {
+            if (lua_istable(T, -1))
+                lua_rawgetfield(T, -1, "message");
             return std::string("error: ") + (lua_tostring(T, -1) ? lua_tostring(T, -1) : "?");
+        }
         std::string text;
         for (int i = 1, n = lua_gettop(T); i <= n; i++)
         {

@@ -51,6 +51,20 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
+// ErrorCode is the code as scripts see it.
+func (e *Error) ErrorCode() string { return e.Code }
+
+// ErrorFields is what scripts see beside code and message.
+func (e *Error) ErrorFields() map[string]any {
+	fields := map[string]any{"retryable": e.Retryable}
+	for name, value := range map[string]string{"method": e.Method, "url": e.URL, "key": e.Key, "host": e.Host} {
+		if value != "" {
+			fields[name] = value
+		}
+	}
+	return fields
+}
+
 // at returns e with method and URL filled in where they are missing.
 func (e *Error) at(method string, u *url.URL) *Error {
 	if e.URL != "" || u == nil {
