@@ -204,7 +204,7 @@ func (c *Call) Value(i int) (any, error) {
 
 // Map gives argument i, from 0: a table with string keys only; an empty table is an empty map.
 func (c *Call) Map(i int) (map[string]any, error) {
-	if t := c.tagOf(i); t == capi.TagTable {
+	if t := c.tagOf(i); t == capi.TagTable || t == capi.TagNumbers {
 		v, err := c.Value(i)
 		if err != nil {
 			return nil, err

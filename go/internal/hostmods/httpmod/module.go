@@ -47,7 +47,7 @@ func (i *instance) EndRun() {}
 
 // request: (url: string, method: string?, headers: {[string]: string | {string}}?, body: (string | buffer)?) -> Response
 func (i *instance) request(c *luau.Call) error {
-	r := &Request{Memory: account{i.vm}}
+	r := &Request{Memory: vmMemory{i.vm}}
 	var err error
 	if r.URL, err = c.Text(0); err != nil {
 		return err
@@ -77,17 +77,17 @@ func (i *instance) request(c *luau.Call) error {
 	})
 }
 
-// account charges bodies to the VM's memory limit.
-type account struct{ vm hostmod.VM }
+// vmMemory charges bodies to the VM's memory limit.
+type vmMemory struct{ vm hostmod.VM }
 
-func (a account) Charge(n int64) error {
+func (a vmMemory) Charge(n int64) error {
 	if !a.vm.Charge(n) {
 		return &luau.Error{Code: luau.CodeMemory, Message: "the memory limit was reached"}
 	}
 	return nil
 }
 
-func (a account) Uncharge(n int64) { a.vm.Uncharge(n) }
+func (a vmMemory) Uncharge(n int64) { a.vm.Uncharge(n) }
 
 func headerArgument(c *luau.Call, i int) (http.Header, error) {
 	m, err := c.Map(i)

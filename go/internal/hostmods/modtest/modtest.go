@@ -1,0 +1,107 @@
+// Package modtest runs one host module in a State of its own, for the module's tests. It waits in
+// place; the scheduler is the engine's and tested there.
+package modtest
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// VM is a hostmod.VM that notes what its module does.
+type VM struct {
+	State  *luau.State
+	Logs   []string
+	Slept  []time.Duration
+	LogErr error // what Log answers
+	grants hostmod.Grants
+}
+
+var _ hostmod.VM = (*VM)(nil)
+
+// New makes a State with the module's functions in `__native`, and compares its stub with them.
+func New(t testing.TB, m hostmod.Module, stub string) *VM {
+	t.Helper()
+	s, err := luau.New(luau.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	vm := &VM{State: s}
+	instance, err := m.NewInstance(vm)
+	require.NoError(t, err)
+	t.Cleanup(instance.EndRun)
+	require.NotEmpty(t, m.Name())
+	require.NoError(t, s.SetGlobal("__native", luau.ReadOnly(instance.Native())))
+	require.Equal(t, names(instance.Native()), declared(stub), "the stub and the exports differ")
+	return vm
+}
+
+func names(m map[string]any) []string {
+	list := make([]string, 0, len(m))
+	for name := range m {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// field is a field of the stub's `declare __native`: one tab deep, a name, a function type.
+var field = regexp.MustCompile(`(?m)^\t(\w+): \(`)
+
+func declared(stub string) []string {
+	var list []string
+	for _, match := range field.FindAllStringSubmatch(stub, -1) {
+		list = append(list, match[1])
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Run runs source and gives its results.
+func (v *VM) Run(t testing.TB, source string) []any {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	out, err := v.State.Do(ctx, "=test", source)
+	require.NoError(t, err)
+	return out
+}
+
+// Await implements hostmod.VM.
+func (v *VM) Await(c *luau.Call, work hostmod.Work) error {
+	values, err := work(context.Background())
+	if err != nil {
+		return err
+	}
+	return c.Return(values...)
+}
+
+// Sleep implements hostmod.VM: it notes the time and does not wait.
+func (v *VM) Sleep(_ *luau.Call, d time.Duration) error {
+	v.Slept = append(v.Slept, d)
+	return nil
+}
+
+// Context implements hostmod.VM.
+func (v *VM) Context() context.Context { return context.Background() }
+
+// Charge implements hostmod.VM.
+func (v *VM) Charge(n int64) bool { return v.State.Charge(n) }
+
+// Uncharge implements hostmod.VM.
+func (v *VM) Uncharge(n int64) { v.State.Uncharge(n) }
+
+// Log implements hostmod.VM.
+func (v *VM) Log(level hostmod.Level, message string, _ map[string]any) error {
+	v.Logs = append(v.Logs, level.String()+" "+message)
+	return v.LogErr
+}
+
+// Grants implements hostmod.VM.
+func (v *VM) Grants() *hostmod.Grants { return &v.grants }
