@@ -105,6 +105,11 @@ lint: lib ## gofmt, go vet, staticcheck, clang-format, shell syntax
 	@tools/check-tools clang-format
 	@tools/lint $(STATICCHECK)
 
+format: ## gofmt and clang-format, in place
+	@tools/check-tools clang-format
+	gofmt -w $$(git ls-files '*.go')
+	clang-format -i $$(git ls-files 'luau/*.cpp' 'luau/*.c' 'luau/*.h' 'bench/*.cpp' 'bench/*.h')
+
 ##@ Measuring
 
 bench: build ## size, start-up time and every benchmark (BENCH_ONCE=1: each once)
@@ -133,5 +138,5 @@ uninstall: ## remove what install put down, same PREFIX and DESTDIR
 		lib/libhukilau.a include/hukilau.h lib/pkgconfig/hukilau.pc
 
 .PHONY: help build lib run clean test test-native test-library test-go test-luau test-install \
-	test-sanitize lib-san test-native-san test-go-san test-race fuzz soak lint bench bench-peers \
+	test-sanitize lib-san test-native-san test-go-san test-race fuzz soak lint format bench bench-peers \
 	peers install uninstall
