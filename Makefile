@@ -71,8 +71,9 @@ test-library: lib ## the release library carries none of Luau's asserts
 test-go: build $(PEERS_DIR) ## go test ./...
 	tools/go test -timeout 15m ./...
 
-test-luau: build ## the suites in tests/luau
-	@tools/run-suites build/bin/luau tests/luau
+test-luau: build ## the suites in tests/luau, interpreted and as native code
+	@tools/run-suites tests/luau build/bin/luau
+	@tools/run-suites tests/luau build/bin/luau --native
 
 test-install: build ## a program in another module, against what make install puts down
 	@tools/test-install
