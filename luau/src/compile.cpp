@@ -171,7 +171,7 @@ extern "C" hk_result hk_load(hk_vm* vm, const hk_bytecode* code, const char* chu
 {
     if (vm->dead)
         return killed_result(vm);
-    lua_State* L = vm->running.empty() ? vm->L : vm->running.back().L;
+    lua_State* L = hk::current(vm);
     int top = lua_gettop(L);
     hk_result r = {};
     bool loaded = false;

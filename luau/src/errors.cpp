@@ -238,7 +238,7 @@ int trace_handler(lua_State* L)
 
 extern "C" hk_result hk_traceback(hk_vm* vm)
 {
-    lua_State* L = vm->running.empty() ? vm->L : vm->running.back().L;
+    lua_State* L = hk::current(vm);
     hk::Buf& out = hk::frame_of(vm).results;
     out.clear();
     hk::put_frame_list(vm, L, out);
@@ -251,7 +251,7 @@ extern "C" hk_result hk_traceback(hk_vm* vm)
 
 extern "C" hk_result hk_caller(hk_vm* vm)
 {
-    lua_State* L = vm->running.empty() ? vm->L : vm->running.back().L;
+    lua_State* L = hk::current(vm);
     lua_Debug ar = {};
     for (int level = 0; lua_getinfo(L, level, "sl", &ar); level++)
         if (ar.what && strcmp(ar.what, "C") != 0)

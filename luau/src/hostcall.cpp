@@ -127,7 +127,7 @@ void push_host_function(lua_State* L, uint32_t id, uint8_t flags, const char* na
 
 bool is_wait_safe(hk_vm* vm, lua_State* L)
 {
-    return vm->blocked == 0 && lua_isyieldable(L) && clvalue(L->ci->func)->c.cont != nullptr;
+    return vm->running.blocked == 0 && lua_isyieldable(L) && clvalue(L->ci->func)->c.cont != nullptr;
 }
 
 void flush_output(hk_vm* vm)

@@ -8,33 +8,33 @@
 namespace hk
 {
 
-namespace
-{
-
-// Gives nested runs a resume chain of their own. base is what `blocked` starts from.
+// Gives a run a chain of its own. base is what `blocked` starts from: 1 where nothing may wait.
 struct RunScope
 {
-    hk_vm* vm;
-    std::vector<Resumed> running;
+    ResumeChain& chain;
+    int first;
+    int count;
     int blocked;
     RunScope(hk_vm* vm, int base)
-        : vm(vm)
-        , blocked(base)
+        : chain(vm->running)
+        , first(chain.first)
+        , count(chain.count)
+        , blocked(chain.blocked)
     {
-        std::swap(vm->running, running);
-        std::swap(vm->blocked, blocked);
+        chain.first = count;
+        chain.blocked = base;
     }
+    // Also after a kill, which leaves links behind.
     ~RunScope()
     {
-        std::swap(vm->running, running);
-        std::swap(vm->blocked, blocked);
+        chain.first = first;
+        chain.count = count;
+        chain.blocked = blocked;
     }
 };
 
-lua_State* current(hk_vm* vm)
+namespace
 {
-    return vm->running.empty() ? vm->L : vm->running.back().L;
-}
 
 // The thread that co waits for while both are broken off: co called coroutine.resume or a function
 // made by coroutine.wrap, and what it resumed was broken off.
@@ -69,13 +69,15 @@ hk_result suspended_result(hk_vm* vm, hk_status status, lua_State* top)
 // coroutine functions of Luau go on by themselves once their coroutine is no longer broken off.
 int drive(hk_vm* vm, lua_State* top, int nargs)
 {
+    // Luau's limit of nested C calls counts on through host calls: they share one C stack.
+    lua_State* from = vm->running.innermost();
     std::vector<lua_State*> chain;
     for (lua_State* co = top; co; co = next_broken(vm, co))
         chain.push_back(co);
     int status = LUA_OK;
     for (size_t i = chain.size(); i > 0; i--)
     {
-        status = lua_resume(chain[i - 1], nullptr, nargs);
+        status = lua_resume(chain[i - 1], from, nargs);
         nargs = 0;
         if (status == LUA_BREAK)
             break;
@@ -147,17 +149,12 @@ hk_vm* vm_of(lua_State* L)
 
 void before_resume(lua_State* L)
 {
-    hk_vm* vm = vm_of(L);
-    bool blocks = !vm->running.empty() && !lua_isyieldable(vm->running.back().L);
-    vm->blocked += blocks;
-    vm->running.push_back({L, blocks});
+    vm_of(L)->running.push(L);
 }
 
 void after_resume(lua_State* L)
 {
-    hk_vm* vm = vm_of(L);
-    vm->blocked -= vm->running.back().blocks;
-    vm->running.pop_back();
+    vm_of(L)->running.pop();
 }
 
 void install_interrupt(hk_vm* vm)
@@ -178,7 +175,7 @@ void on_interrupt(lua_State* L, int gc)
         collect_now(vm, L);
     if (what & HK_ATTEND_SLICE)
     {
-        if (vm->blocked == 0 && isLua(L->ci) && lua_isyieldable(L) && vm->running.size() > 0)
+        if (vm->running.blocked == 0 && vm->running.running() && isLua(L->ci) && lua_isyieldable(L))
             lua_break(L);
         else
         {
@@ -243,7 +240,7 @@ extern "C" hk_result hk_call_function(hk_vm* vm, hk_ref fn, const uint8_t* args,
         if (!ready)
             return;
         RunScope scope(vm, 1);
-        vm->running.push_back({L, false});
+        vm->running.push(L);
         vm->depth++;
         status = lua_pcall(L, int(nargs), LUA_MULTRET, top + 1);
         vm->depth--;

@@ -215,9 +215,12 @@ void open_libraries(hk_vm* vm, lua_State* L)
     find_coroutine_functions(vm, L);
 }
 
-void seal_libraries(lua_State* L)
+void seal_libraries(hk_vm* vm, lua_State* L)
 {
     luaL_sandbox(L);
+    lua_pushvalue(L, LUA_GLOBALSINDEX);
+    vm->fixed[kSealed] = lua_ref(L, -1);
+    lua_pop(L, 1);
     // The run's own globals: writable, reading through to the sealed ones.
     luaL_sandboxthread(L);
     lua_pushvalue(L, LUA_GLOBALSINDEX);

@@ -12,7 +12,7 @@
 namespace hk
 {
 
-void seal_libraries(lua_State* L);
+void seal_libraries(hk_vm* vm, lua_State* L);
 
 namespace
 {
@@ -129,7 +129,7 @@ hk_result operate(hk_vm* vm, const char* what, F f)
 {
     if (vm->dead)
         return killed_result(vm);
-    lua_State* L = vm->running.empty() ? vm->L : vm->running.back().L;
+    lua_State* L = hk::current(vm);
     int top = lua_gettop(L);
     hk_result r = {};
     const char* why = nullptr;
@@ -223,7 +223,6 @@ extern "C" hk_result hk_vm_new(const hk_vm_options* options, hk_vm** out)
     vm->native = (options->flags & HK_VM_NATIVE) != 0;
     vm->reserved = options->memory_limit ? options->memory_limit : HK_DEFAULT_MEMORY;
     vm->memoryLimit = vm->reserved;
-    vm->running.reserve(256);
     vm->json = json_scratch_new();
     lua_State* L = vm->json ? new_state(vm) : nullptr;
     int status = LUA_ERRMEM;
@@ -239,7 +238,7 @@ extern "C" hk_result hk_vm_new(const hk_vm_options* options, hk_vm** out)
             [&](lua_State* L)
             {
                 open_libraries(vm, L);
-                seal_libraries(L);
+                seal_libraries(vm, L);
             }
         );
     }
@@ -294,7 +293,7 @@ extern "C" hk_result hk_vm_reset(hk_vm* vm)
     vm->epoch++;
     vm->liveRefs = 0;
     vm->dead = false;
-    vm->blocked = 0;
+    vm->running.blocked = 0;
     vm->waiting = false;
     vm->impure = false;
     vm->output.clear();
@@ -324,10 +323,16 @@ extern "C" hk_result hk_get_global(hk_vm* vm, const char* name, size_t size)
         "reading a global",
         [&](lua_State* L, hk_result& r, const char*&)
         {
-            // Not lua_getglobal: names may hold NUL bytes, and the host sees sealed globals as well.
+            // Raw: a script may have given its globals a metatable, whose functions must not run here.
             lua_pushvalue(L, LUA_GLOBALSINDEX);
             lua_pushlstring(L, name, size);
-            lua_gettable(L, -2);
+            lua_rawget(L, -2);
+            if (lua_isnil(L, -1))
+            {
+                lua_rawgeti(L, LUA_REGISTRYINDEX, vm->fixed[kSealed]);
+                lua_pushlstring(L, name, size);
+                lua_rawget(L, -2);
+            }
             give_top(vm, L, r, kKeepObjects);
         }
     );

@@ -30,14 +30,55 @@ enum FixedRef
     kErrorMeta,     // metatable of host errors: prints as .message
     kFoldedMeta,    // metatable of tables whose keys are read in any case
     kTraceHandler,  // error handler of hk_call_function
+    kSealed,        // the sealed globals behind the run's
     kNatives,       // name -> built-in value, for HK_T_NATIVE
     kFixedRefs
 };
 
-struct Resumed
+// The threads that are on the C stack, each resumed by the one before it, outermost first. A run
+// inside of a host call has a chain of its own, behind that of the script that made the call.
+class ResumeChain
 {
-    lua_State* L;
-    bool blocks; // counted in hk_vm::blocked
+public:
+    // The innermost thread of all; nullptr when nothing runs.
+    lua_State* innermost() const
+    {
+        return count ? links[count - 1].L : nullptr;
+    }
+    bool empty() const
+    {
+        return count == 0;
+    }
+    // Whether the innermost thread belongs to the newest run.
+    bool running() const
+    {
+        return count > first;
+    }
+    void push(lua_State* L)
+    {
+        // A script's call into its own coroutine, while it cannot yield itself.
+        bool blocks = running() && !lua_isyieldable(innermost());
+        blocked += blocks;
+        links[count++] = {L, blocks};
+    }
+    void pop()
+    {
+        blocked -= links[--count].blocks;
+    }
+    // How many threads of the newest run could not yield when they resumed the next one.
+    int blocked = 0;
+
+private:
+    friend struct RunScope;
+    struct Link
+    {
+        lua_State* L;
+        bool blocks;
+    };
+    // Luau refuses more than 225 nested C calls, and each link takes one at least.
+    Link links[256] = {};
+    int count = 0;
+    int first = 0;
 };
 
 // What one nesting depth of host calls needs: buffers stay where they are while deeper ones run.
@@ -66,8 +107,7 @@ struct hk_vm
     const hk_host* hooks = nullptr;
 
     // Running.
-    std::vector<hk::Resumed> running; // threads on the C stack, outermost first
-    int blocked = 0;                  // how many of them could not yield when they resumed the next
+    hk::ResumeChain running;
     size_t depth = 0;                // host calls on the C stack
     std::vector<std::unique_ptr<hk::Frame>> frames;
     uint64_t waitToken = 0;
@@ -130,6 +170,12 @@ void after_resume(lua_State* L);
 constexpr size_t kMaxNesting = 100;
 
 Frame& frame_of(hk_vm* vm);
+
+// The thread whose stack the host may use now.
+inline lua_State* current(const hk_vm* vm)
+{
+    return vm->running.empty() ? vm->L : vm->running.innermost();
+}
 
 // References.
 hk_ref make_ref(hk_vm* vm, lua_State* L, int idx);
