@@ -89,7 +89,12 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 	v.push(main, func() (luau.ThreadID, luau.Outcome) {
 		return v.state.Start(fn, luau.StartOptions{Reset: o.Reset, Entry: o.Entry}, args...)
 	})
-	err = v.schedule(func() bool { return done && (result != nil || v.mode == EndWithMain || v.tasks == 0) })
+	err = v.schedule(func() bool {
+		if v.mode == EndWithMain {
+			return done || v.failed != nil
+		}
+		return done && (result != nil || v.tasks == 0)
+	})
 	switch {
 	case err != nil:
 		return err
