@@ -5,7 +5,7 @@ package capi
 
 /*
 #cgo !hukilau_system CFLAGS: -I${SRCDIR}/../../../luau/include
-#cgo !hukilau_system,!hukilau_san LDFLAGS: -L${SRCDIR}/../../../build/lib -lhukilau -lstdc++ -lm -lpthread -ldl
+#cgo !hukilau_system,!hukilau_san LDFLAGS: -L${SRCDIR}/../../../build/lib -lhukilau -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic -lm -lpthread -ldl
 #cgo hukilau_san LDFLAGS: -L${SRCDIR}/../../../build/san/lib -lhukilau -lstdc++ -lm -lpthread -ldl -fsanitize=address,undefined
 #cgo hukilau_system pkg-config: --static hukilau
 */
