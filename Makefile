@@ -2,6 +2,7 @@
 #
 #   third_party/luau/luau.mk   Luau and simdjson: sources, flags, objects
 #   luau/hukilau.mk            our C++ wrapper: objects, static archive, tests
+#   bench/bench.mk             what make bench compares with
 #   tools/                     what is too long for a recipe
 
 VERSION := 0.1.0
@@ -35,6 +36,7 @@ $(error install what is named above, then run make again)
 endif
 include third_party/luau/luau.mk
 include luau/hukilau.mk
+include bench/bench.mk
 endif
 
 ##@ Everyday
