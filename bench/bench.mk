@@ -1,6 +1,6 @@
 # What make bench compares with: a bare C++ driver over the same static library.
 #
-# build/bench/bare   the driver;  build/bench/bench   the program that measures and prints the table
+# build/bench/bare; the program that measures and prints the table is go/internal/bench.
 
 BARE_SOURCES := $(wildcard bench/bare/*.cpp)
 bare_flags = $(LUAU_CXXFLAGS_release) -Wall -Wextra $(LUAU_INCLUDES:-I%=-isystem %)
