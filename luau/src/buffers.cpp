@@ -6,19 +6,13 @@
 namespace hk
 {
 
-// A buffer larger than this is given back when it is cleared.
-constexpr size_t kKeep = size_t(1) << 20;
-
 Buf::~Buf()
 {
     free(bytes);
 }
 
-void Buf::clear()
+void Buf::give_back()
 {
-    used = 0;
-    if (room <= kKeep)
-        return;
     free(bytes);
     if (owner)
         hk_uncharge(owner, room);
@@ -69,7 +63,7 @@ void poll(lua_State* L)
     check_kill(vm_of(L));
 }
 
-Frame& frame_of(hk_vm* vm)
+void add_frames(hk_vm* vm)
 {
     while (vm->frames.size() <= vm->depth)
     {
@@ -79,7 +73,6 @@ Frame& frame_of(hk_vm* vm)
         frame->results.charge_to(vm);
         vm->frames.push_back(std::move(frame));
     }
-    return *vm->frames[vm->depth];
 }
 
 } // namespace hk

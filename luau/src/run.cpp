@@ -11,21 +11,26 @@ namespace hk
 namespace
 {
 
-// Gives nested runs a resume chain of their own. base is what `blocked` starts from.
+// Gives nested runs a resume chain of their own. base is what `blocked` starts from. While the script
+// runs, the thread that called it may not use the VM.
 struct RunScope
 {
     hk_vm* vm;
     std::vector<Resumed> running;
     int blocked;
+    uint64_t caller;
     RunScope(hk_vm* vm, int base)
         : vm(vm)
         , blocked(base)
+        , caller(vm->caller.load(std::memory_order_relaxed))
     {
+        vm->caller.store(0, std::memory_order_relaxed);
         std::swap(vm->running, running);
         std::swap(vm->blocked, blocked);
     }
     ~RunScope()
     {
+        vm->caller.store(caller, std::memory_order_relaxed);
         std::swap(vm->running, running);
         std::swap(vm->blocked, blocked);
     }
@@ -139,11 +144,6 @@ void collect_now(hk_vm* vm, lua_State* L)
 }
 
 } // namespace
-
-hk_vm* vm_of(lua_State* L)
-{
-    return static_cast<hk_vm*>(L->global->cb.userdata);
-}
 
 void before_resume(lua_State* L)
 {
