@@ -2,6 +2,7 @@
 #
 #   third_party/luau/luau.mk   Luau and simdjson: sources, flags, objects
 #   luau/hukilau.mk            our C++ wrapper: objects, static archive, tests
+#   bench/bench.mk             what make bench compares with
 #   tools/                     what is too long for a recipe
 
 VERSION := 0.1.0
@@ -35,6 +36,7 @@ $(error install what is named above, then run make again)
 endif
 include third_party/luau/luau.mk
 include luau/hukilau.mk
+include bench/bench.mk
 endif
 
 ##@ Everyday
@@ -113,12 +115,15 @@ format: ## gofmt and clang-format, in place
 
 ##@ Measuring
 
-bench: build ## size, start-up time and every benchmark (BENCH_ONCE=1: each once)
-	@tools/show-release build/bin/luau
-	tools/go test -run '^$$' -bench . -benchmem $(if $(BENCH_ONCE),-benchtime 1x) ./...
+bench: bench-tools ## the table of budgets, each beside its peer (BENCH_ONCE=1: each once)
+	@build/bench/bench $(if $(BENCH_ONCE),-once) $(BENCH_ARGS)
 
-bench-peers: build peers ## the same beside the peers, which are built first
-	tools/go test -run '^$$' -bench . -benchmem -tags peers ./...
+bench-peers: bench-tools peers ## the same with gopher-lua, mlua and the official luau, built first
+	@build/bench/bench -peers $(if $(BENCH_ONCE),-once) $(BENCH_ARGS)
+
+bench-tools: build
+	@$(MAKE) -s build/bench/bare
+	@tools/go build -o build/bench/bench ./go/internal/bench
 
 peers: $(PEERS_DIR)
 	@tools/check-tools cmake
@@ -140,4 +145,4 @@ uninstall: ## remove what install put down, same PREFIX and DESTDIR
 
 .PHONY: help build lib run clean test test-native test-library test-go test-luau test-install \
 	test-sanitize lib-san test-native-san test-go-san test-race fuzz soak lint format bench bench-peers \
-	peers install uninstall
+	bench-tools peers install uninstall

@@ -89,7 +89,8 @@ enum { HK_REF_FUNCTION = 1, HK_REF_THREAD = 2, HK_REF_TABLE = 3, HK_REF_OTHER = 
 typedef enum hk_call_status {
     HK_CALL_RETURN = 0, /* out holds the results */
     HK_CALL_ERROR = 1,  /* out holds one value: the error to raise */
-    HK_CALL_WAIT = 2    /* the result comes later through hk_resume; token names it. Only when can_wait */
+    HK_CALL_WAIT = 2,   /* the result comes later through hk_resume; token names it. Only when can_wait */
+    HK_CALL_NUMBER = 3  /* number is the only result: the short way for the most frequent one */
 } hk_call_status;
 
 typedef struct hk_call {
@@ -106,11 +107,16 @@ typedef struct hk_call {
     uint32_t can_wait;   /* 1: HK_CALL_WAIT is allowed here; 0: Luau cannot yield here, so wait in place */
     uint32_t reserved;
     uint64_t token;      /* set by the host with HK_CALL_WAIT */
+    double number;       /* set by the host with HK_CALL_NUMBER */
     hk_vm *vm;
 } hk_call;
 
 /* Makes room for size bytes in call->out; keeps nothing. Returns 0 when the memory limit says no. */
 int hk_call_reserve(hk_call *call, size_t size);
+
+/* Any thread, while the VM is open: 1 when the calling thread is inside a host call of this VM, so
+ * that it may use the VM. */
+int hk_in_host_call(const hk_vm *vm);
 
 typedef struct hk_host {
     void (*call)(hk_call *call);

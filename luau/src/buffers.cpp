@@ -4,19 +4,13 @@
 namespace hk
 {
 
-// A buffer larger than this is given back when it is cleared.
-constexpr size_t kKeep = size_t(1) << 20;
-
 Buf::~Buf()
 {
     free(bytes);
 }
 
-void Buf::clear()
+void Buf::give_back()
 {
-    used = 0;
-    if (room <= kKeep)
-        return;
     free(bytes);
     if (owner)
         hk_uncharge(owner, room);
@@ -52,7 +46,7 @@ bool Buf::put_text(uint8_t tag, const char* p, size_t n)
     return put(p, n);
 }
 
-Frame& frame_of(hk_vm* vm)
+void add_frames(hk_vm* vm)
 {
     while (vm->frames.size() <= vm->depth)
     {
@@ -62,7 +56,6 @@ Frame& frame_of(hk_vm* vm)
         frame->results.charge_to(vm);
         vm->frames.push_back(std::move(frame));
     }
-    return *vm->frames[vm->depth];
 }
 
 } // namespace hk

@@ -44,7 +44,12 @@ public:
     {
         return room;
     }
-    void clear();
+    void clear()
+    {
+        used = 0;
+        if (room > kKeep)
+            give_back();
+    }
     void resize(size_t n)
     {
         used = n;
@@ -83,6 +88,10 @@ public:
     bool put_text(uint8_t tag, const char* p, size_t n);
 
 private:
+    // A buffer larger than this is given back when it is cleared.
+    static constexpr size_t kKeep = size_t(1) << 20;
+
+    void give_back();
     bool grow(size_t n);
 
     uint8_t* bytes = nullptr;

@@ -4,6 +4,7 @@
 #include "lstate.h"
 
 #include <mutex>
+#include <pthread.h>
 #include <unordered_set>
 
 namespace hk
@@ -40,25 +41,28 @@ int give(hk_vm* vm, lua_State* L, FlatIn in, bool isError)
     return int(in.count);
 }
 
-struct DepthScope
+// While the host's function runs: one level deeper, and this thread may use the VM.
+struct HostScope
 {
     hk_vm* vm;
-    explicit DepthScope(hk_vm* vm)
+    uint64_t outer;
+    explicit HostScope(hk_vm* vm)
         : vm(vm)
+        , outer(vm->caller.load(std::memory_order_relaxed))
     {
         vm->depth++;
+        vm->caller.store(uint64_t(pthread_self()), std::memory_order_relaxed);
     }
-    ~DepthScope()
+    ~HostScope()
     {
+        vm->caller.store(outer, std::memory_order_relaxed);
         vm->depth--;
     }
 };
 
-} // namespace
-
-int host_call(lua_State* L)
+// Everything that must be so before the host hears of a call.
+void check_call(hk_vm* vm, lua_State* L)
 {
-    hk_vm* vm = vm_of(L);
     check_kill(vm);
     if (vm->limits.host_calls && vm->hostCalls >= vm->limits.host_calls)
         end_run(vm, HK_KILL_HOST_CALLS);
@@ -68,38 +72,89 @@ int host_call(lua_State* L)
         raise(L, "limit", "host calls nested deeper than %d", int(kMaxNesting));
     if (!vm->output.empty())
         flush_output(vm);
+}
 
-    Frame& frame = frame_of(vm);
-    frame.args.clear();
-    frame.out.clear();
-    int nargs = lua_gettop(L);
-    if (nargs)
+const char* function_name(const Closure* f)
+{
+    return svalue(&f->c.upvals[1]);
+}
+
+void encode_args(hk_vm* vm, lua_State* L, const Closure* f, Buf& out)
+{
+    out.clear();
+    const TValue* first = L->base;
+    int count = int(L->top - first);
+    if (count == 0)
+        return;
+    // Most calls are of a few numbers and short texts; they need no encoder.
+    for (int i = 0; i < count && i < 4; i++)
     {
-        std::string why;
-        if (!encode_values(vm, L, 1, nargs, kKeepObjects, frame.args, why))
-            raise(L, "invalid_argument", "%s: %s", lua_tostring(L, lua_upvalueindex(2)), why.c_str());
+        if (ttisnumber(first + i))
+        {
+            if (!out.put_tagged(HK_T_NUMBER, &first[i].value.n, 8))
+                break;
+        }
+        else if (!ttisstring(first + i) || tsvalue(first + i)->len > 4096 ||
+                 !out.put_text(HK_T_STRING, svalue(first + i), tsvalue(first + i)->len))
+            break;
+        if (i + 1 == count)
+            return;
     }
+    out.clear();
+    std::string why;
+    if (!encode_values(vm, L, 1, count, kKeepObjects, out, why))
+        raise(L, "invalid_argument", "%s: %s", function_name(f), why.c_str());
+}
+
+// Where Luau can yield, in the whole chain of resumes, and the function knows how to go on.
+bool is_wait_safe(const hk_vm* vm, lua_State* L, const Closure* f)
+{
+    return f->c.cont != nullptr && vm->running.blocked == 0 && lua_isyieldable(L);
+}
+
+} // namespace
+
+int host_call(lua_State* L)
+{
+    hk_vm* vm = vm_of(L);
+    check_call(vm, L);
+    const Closure* f = clvalue(L->ci->func);
+    Frame& frame = frame_of(vm);
+    int nargs = int(L->top - L->base);
+    encode_args(vm, L, f, frame.args);
+    frame.out.clear();
     frame.out.reserve(256);
 
-    hk_call call = {};
+    hk_call call;
     call.host = vm->host;
-    call.id = uint32_t(lua_tonumber(L, lua_upvalueindex(1)));
+    call.id = uint32_t(nvalue(&f->c.upvals[0]));
     call.nargs = uint32_t(nargs);
     call.args = frame.args.data();
     call.args_size = frame.args.size();
     call.out = frame.out.data();
     call.out_capacity = frame.out.capacity();
-    call.can_wait = is_wait_safe(vm, L) ? 1 : 0;
+    call.out_size = 0;
+    call.nresults = 0;
+    call.status = HK_CALL_RETURN;
+    call.can_wait = is_wait_safe(vm, L, f) ? 1 : 0;
+    call.reserved = 0;
+    call.token = 0;
     call.vm = vm;
     {
-        DepthScope scope(vm);
+        HostScope scope(vm);
         vm->hooks->call(&call);
     }
     check_kill(vm);
+    if (call.status == HK_CALL_NUMBER)
+    {
+        setnvalue(L->top, call.number); // a C function has room for a few values
+        L->top++;
+        return 1;
+    }
     if (call.status == HK_CALL_WAIT)
     {
         if (!call.can_wait)
-            raise(L, "internal", "%s waited where Luau cannot yield", lua_tostring(L, lua_upvalueindex(2)));
+            raise(L, "internal", "%s waited where Luau cannot yield", function_name(clvalue(L->ci->func)));
         vm->waiting = true;
         vm->waitToken = call.token;
         return lua_break(L);
@@ -125,21 +180,27 @@ void push_host_function(lua_State* L, uint32_t id, uint8_t flags, const char* na
     lua_pushcclosurek(L, host_call, intern_name(name, size), 2, (flags & HK_FN_MAY_WAIT) ? host_continue : nullptr);
 }
 
-bool is_wait_safe(hk_vm* vm, lua_State* L)
-{
-    return vm->running.blocked == 0 && lua_isyieldable(L) && clvalue(L->ci->func)->c.cont != nullptr;
-}
-
 void flush_output(hk_vm* vm)
 {
     if (vm->output.empty())
         return;
     if (vm->hooks && vm->hooks->output)
+    {
+        // The hook is no host call: the VM is in the middle of something.
+        uint64_t outer = vm->caller.load(std::memory_order_relaxed);
+        vm->caller.store(0, std::memory_order_relaxed);
         vm->hooks->output(vm->host, reinterpret_cast<const uint8_t*>(vm->output.data()), vm->output.size());
+        vm->caller.store(outer, std::memory_order_relaxed);
+    }
     vm->output.clear();
 }
 
 } // namespace hk
+
+extern "C" int hk_in_host_call(const hk_vm* vm)
+{
+    return vm->caller.load(std::memory_order_relaxed) == uint64_t(pthread_self()) ? 1 : 0;
+}
 
 extern "C" int hk_call_reserve(hk_call* call, size_t size)
 {

@@ -8,25 +8,32 @@
 namespace hk
 {
 
-// Gives a run a chain of its own. base is what `blocked` starts from: 1 where nothing may wait.
+// Gives a run a chain of its own. base is what `blocked` starts from: 1 where nothing may wait. While
+// the script runs, the thread that called it may not use the VM.
 struct RunScope
 {
+    hk_vm* vm;
     ResumeChain& chain;
     int first;
     int count;
     int blocked;
+    uint64_t caller;
     RunScope(hk_vm* vm, int base)
-        : chain(vm->running)
+        : vm(vm)
+        , chain(vm->running)
         , first(chain.first)
         , count(chain.count)
         , blocked(chain.blocked)
+        , caller(vm->caller.load(std::memory_order_relaxed))
     {
+        vm->caller.store(0, std::memory_order_relaxed);
         chain.first = count;
         chain.blocked = base;
     }
     // Also after a kill, which leaves links behind.
     ~RunScope()
     {
+        vm->caller.store(caller, std::memory_order_relaxed);
         chain.first = first;
         chain.count = count;
         chain.blocked = blocked;
@@ -141,11 +148,6 @@ void collect_now(hk_vm* vm, lua_State* L)
 }
 
 } // namespace
-
-hk_vm* vm_of(lua_State* L)
-{
-    return static_cast<hk_vm*>(L->global->cb.userdata);
-}
 
 void before_resume(lua_State* L)
 {

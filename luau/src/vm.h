@@ -8,6 +8,7 @@
 #include "json.h"
 #include "raise.h"
 
+#include "lstate.h"
 #include "lua.h"
 #include "lualib.h"
 
@@ -109,6 +110,7 @@ struct hk_vm
     // Running.
     hk::ResumeChain running;
     size_t depth = 0;                // host calls on the C stack
+    std::atomic<uint64_t> caller{0}; // the OS thread that is inside the innermost host call; else 0
     std::vector<std::unique_ptr<hk::Frame>> frames;
     uint64_t waitToken = 0;
     bool waiting = false;    // a host call asked for a wait; else a break is a time slice
@@ -142,7 +144,10 @@ struct hk_vm
 namespace hk
 {
 
-hk_vm* vm_of(lua_State* L);
+inline hk_vm* vm_of(lua_State* L)
+{
+    return static_cast<hk_vm*>(L->global->cb.userdata);
+}
 
 inline uint32_t kill_reason(const hk_vm* vm)
 {
@@ -169,7 +174,14 @@ void after_resume(lua_State* L);
 // Nesting of calls between host and script: each takes space on the C stack.
 constexpr size_t kMaxNesting = 100;
 
-Frame& frame_of(hk_vm* vm);
+void add_frames(hk_vm* vm);
+
+inline Frame& frame_of(hk_vm* vm)
+{
+    if (vm->frames.size() <= vm->depth)
+        add_frames(vm);
+    return *vm->frames[vm->depth];
+}
 
 // The thread whose stack the host may use now.
 inline lua_State* current(const hk_vm* vm)
@@ -218,6 +230,5 @@ bool ready_native(hk_vm* vm); // false: there is no native code on this machine
 void push_own_globals(lua_State* L); // a new table that reads through to the run's globals
 void open_libraries(hk_vm* vm, lua_State* L);
 void set_fast_flags();
-bool is_wait_safe(hk_vm* vm, lua_State* L);
 
 } // namespace hk

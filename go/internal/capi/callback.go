@@ -103,6 +103,12 @@ func (c Call) Finish(status CallStatus, data []byte, count int) bool {
 	return true
 }
 
+// FinishNumber answers with one number.
+func (c Call) FinishNumber(n float64) {
+	c.p.status = C.HK_CALL_NUMBER
+	c.p.number = C.double(n)
+}
+
 // FinishWait answers that the result comes later under token.
 func (c Call) FinishWait(token uint64) {
 	c.p.status = C.HK_CALL_WAIT

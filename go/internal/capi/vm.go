@@ -18,6 +18,7 @@ package capi
 #cgo nocallback hk_charge
 #cgo nocallback hk_uncharge
 #cgo nocallback hk_release
+#cgo nocallback hk_in_host_call
 #cgo noescape hk_vm_stats
 #cgo nocallback hk_vm_stats
 
@@ -165,6 +166,9 @@ func (vm VM) Kill(run uint64, reason uint32) {
 
 // Attend is hk_attend. Any goroutine may call it while the VM is open.
 func (vm VM) Attend(what uint32) { C.hk_attend(vm.p, C.uint32_t(what)) }
+
+// InHostCall is hk_in_host_call. Any goroutine may call it while the VM is open.
+func (vm VM) InHostCall() bool { return C.hk_in_host_call(vm.p) != 0 }
 
 // Charge is hk_charge. Any goroutine may call it while the VM is open.
 func (vm VM) Charge(n int64) bool { return C.hk_charge(vm.p, C.size_t(n)) != 0 }

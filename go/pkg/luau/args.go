@@ -61,12 +61,10 @@ func (c *Call) arg(i int) []byte {
 	if i == 0 {
 		return c.args
 	}
-	pos, from := 0, 0
-	for j := min(i, len(c.offsets)-1); j > 0; j-- {
-		if c.offsets[j] != 0 {
-			pos, from = int(c.offsets[j]), j
-			break
-		}
+	from := min(i, c.known)
+	pos := 0
+	if from > 0 {
+		pos = int(c.offsets[from])
 	}
 	for ; from < i; from++ {
 		pos = skip(c.args, pos)
@@ -75,6 +73,7 @@ func (c *Call) arg(i int) []byte {
 		}
 		if from+1 < len(c.offsets) {
 			c.offsets[from+1] = uint32(pos)
+			c.known = from + 1
 		}
 	}
 	return c.args[pos:]

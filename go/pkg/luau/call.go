@@ -1,10 +1,8 @@
 package luau
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/hukilau/hukilau/go/internal/capi"
 )
@@ -34,33 +32,51 @@ type Call struct {
 	raw     capi.Call
 	args    []byte
 	n       int
-	offsets [8]uint32 // of the first arguments, 0 where not known yet
+	known   int       // how many of offsets are set, beyond the first
+	offsets [8]uint32 // of the first arguments
 	out     encoder
 	results int
-	waiting bool
+	answer  answer
+	number  float64
 	token   uint64
 }
 
+// answer is what kind of outcome a call has.
+type answer uint8
+
+const (
+	answerValues answer = iota // in out
+	answerNumber               // one number
+	answerWait                 // later, under token
+)
+
 func (s *State) hostCall(raw capi.Call) {
 	if len(s.calls) <= s.depth {
-		s.calls = append(s.calls, &Call{state: s})
+		s.calls = append(s.calls, &Call{state: s, out: encoder{state: s}})
 	}
 	c := s.calls[s.depth]
 	c.raw = raw
 	c.args, c.n = raw.Args()
 	c.fn = s.funcs[raw.ID()]
-	c.offsets = [8]uint32{}
-	c.out = encoder{state: s, buf: c.out.buf[:0]}
-	c.results = 0
-	c.waiting = false
-	s.enter()
+	c.known = 0
+	c.out.buf, c.out.depth = c.out.buf[:0], 0
+	c.results, c.answer = 0, answerValues
+	s.depth++
 	err := c.do()
-	s.leave()
+	s.depth--
+	if err == nil && c.answer == answerNumber {
+		raw.FinishNumber(c.number)
+		return
+	}
+	c.conclude(err)
+}
+
+func (c *Call) conclude(err error) {
 	switch {
 	case err != nil:
 		c.raise(err)
-	case c.waiting:
-		raw.FinishWait(c.token)
+	case c.answer == answerWait:
+		c.raw.FinishWait(c.token)
 	default:
 		c.finish(capi.CallReturn, c.results)
 	}
@@ -71,12 +87,15 @@ func (s *State) hostCall(raw capi.Call) {
 
 // do runs the function and turns a panic into an error.
 func (c *Call) do() (err error) {
+	returned := false
 	defer func() {
-		if p := recover(); p != nil {
-			err = c.panicked(p)
+		if !returned { // asked first, because recover takes its time
+			err = c.panicked(recover())
 		}
 	}()
-	return c.fn.Do(c)
+	err = c.fn.Do(c)
+	returned = true
+	return err
 }
 
 func (c *Call) panicked(p any) error {
@@ -164,7 +183,7 @@ func (c *Call) CanWait() bool { return c.raw.CanWait() }
 // Wait answers that the result comes later: the running thread stops with StatusWaiting and this
 // token, and goes on with State.Deliver or State.DeliverError. Only when CanWait.
 func (c *Call) Wait(token uint64) {
-	c.waiting = true
+	c.answer = answerWait
 	c.token = token
 }
 
@@ -174,22 +193,20 @@ func (c *Call) Return(values ...any) error {
 	if err := c.out.values(values); err != nil {
 		return at(c.fn.Name+": result", err)
 	}
-	c.results = len(values)
+	c.results, c.answer = len(values), answerValues
 	return nil
 }
 
 // ReturnNumber sets one number as the result, faster than Return.
 func (c *Call) ReturnNumber(n float64) error {
-	c.out.buf = append(c.out.buf[:0], capi.TagNumber)
-	c.out.buf = binary.LittleEndian.AppendUint64(c.out.buf, math.Float64bits(n))
-	c.results = 1
+	c.number, c.answer = n, answerNumber
 	return nil
 }
 
 // ReturnString sets one text as the result, faster than Return.
 func (c *Call) ReturnString(s string) error {
 	c.out.buf = c.out.buf[:0]
-	c.results = 1
+	c.results, c.answer = 1, answerValues
 	return c.out.text(capi.TagString, s)
 }
 

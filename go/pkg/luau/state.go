@@ -2,7 +2,6 @@ package luau
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -24,19 +23,23 @@ type Options struct {
 	Output func(text []byte)
 }
 
-// State is one Luau VM. It belongs to one goroutine at a time; only Kill, Attend, Charge and
-// Uncharge may be called from others.
+// State is one Luau VM. It belongs to one goroutine at a time; only Kill, BreakOff, Charge and
+// Uncharge may be called from others. While it runs a script, only the goroutine of a host function
+// that the script called may use it.
 type State struct {
 	vm     capi.VM
 	host   uint64
 	output func([]byte)
 	busy   atomic.Bool
+	nested int // uses of the State by a host function, inside the use that runs the script
 
 	// guard is held by whoever touches the VM from another goroutine, and by Close.
 	guard     sync.Mutex
 	closed    bool
 	killCause error
 	dropped   []uint64 // references to release at the next call
+
+	hasDropped atomic.Bool
 
 	run        uint64
 	limits     Limits
@@ -60,9 +63,7 @@ func New(o Options) (*State, error) {
 	if !o.NoNative {
 		flags |= capi.VMNative
 	}
-	h := &handler{}
-	h.state.Store(s)
-	s.host = capi.Register(h)
+	s.host = capi.Register(&handler{s})
 	vm, status := capi.NewVM(uint64(o.MemoryLimit), flags, s.host)
 	if status != capi.OK {
 		capi.Unregister(s.host)
@@ -80,7 +81,7 @@ func (s *State) Close() error {
 		}
 		return err
 	}
-	defer s.busy.Store(false)
+	defer s.done()
 	if s.depth > 0 {
 		return fail(CodeBusy, "a State cannot be closed by a host function that its script called")
 	}
@@ -98,30 +99,41 @@ func (s *State) acquire() error {
 		return fail(CodeInvalid, "a nil State")
 	}
 	if !s.busy.CompareAndSwap(false, true) {
-		return errBusy
-	}
-	if s.closed {
+		if !s.inHostCall() {
+			return errBusy
+		}
+		s.nested++
+	} else if s.closed {
 		s.busy.Store(false)
 		return errClosed
 	}
-	if s.hasDropped() {
+	if s.hasDropped.Load() {
 		s.drop()
 	}
 	return nil
 }
 
-func (s *State) done() { s.busy.Store(false) }
+func (s *State) done() {
+	if s.nested > 0 {
+		s.nested--
+		return
+	}
+	s.busy.Store(false)
+}
 
-func (s *State) hasDropped() bool {
+// inHostCall says whether the goroutine is inside a host function that this State's script called:
+// it is tied to its OS thread then, so the thread tells.
+func (s *State) inHostCall() bool {
 	s.guard.Lock()
 	defer s.guard.Unlock()
-	return len(s.dropped) > 0
+	return !s.closed && s.vm.InHostCall()
 }
 
 func (s *State) drop() {
 	s.guard.Lock()
 	list := s.dropped
 	s.dropped = nil
+	s.hasDropped.Store(false)
 	s.guard.Unlock()
 	for _, ref := range list {
 		s.vm.Release(ref)
@@ -133,6 +145,7 @@ func (s *State) forget(ref uint64) {
 	s.guard.Lock()
 	if !s.closed {
 		s.dropped = append(s.dropped, ref)
+		s.hasDropped.Store(true)
 	}
 	s.guard.Unlock()
 }
@@ -335,26 +348,12 @@ func (s *State) Collect() error {
 }
 
 // handler takes calls from C. It is apart from State so that State has no exported callbacks.
-type handler struct{ state atomic.Pointer[State] }
+type handler struct{ state *State }
 
-func (h *handler) HostCall(c capi.Call) { h.state.Load().hostCall(c) }
+func (h *handler) HostCall(c capi.Call) { h.state.hostCall(c) }
 
 func (h *handler) Output(text []byte) {
-	if out := h.state.Load().output; out != nil {
+	if out := h.state.output; out != nil {
 		out(text)
 	}
-}
-
-// enter and leave let a host function use its own State.
-func (s *State) enter() {
-	s.depth++
-	s.busy.Store(false)
-}
-
-func (s *State) leave() {
-	// A host function that left a goroutine behind may be using the State: wait until it is done.
-	for !s.busy.CompareAndSwap(false, true) {
-		runtime.Gosched()
-	}
-	s.depth--
 }

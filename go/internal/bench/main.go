@@ -1,0 +1,86 @@
+// Command bench prints one table: what Hukilau's budgets are about, measured, each line beside its
+// peer in the same run. `make bench` builds what it needs and runs it in the root of the
+// repository. It reaches Hukilau as the runner does, with deadline, memory limit and limits of host
+// calls on. Nothing fails because of a figure.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+func main() {
+	once := flag.Bool("once", false, "measure each once, quickly: shows that everything runs")
+	withPeers := flag.Bool("peers", false, "also the peers that make bench-peers built")
+	only := flag.String("only", "", "only lines that contain this text")
+	asleep := flag.Int("asleep", 0, "internal: let so many scripts sleep, print bytes each and threads")
+	flag.Parse()
+	var err error
+	if *asleep > 0 {
+		err = sleepers(*asleep)
+	} else {
+		err = table(*once, *withPeers, *only)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func table(once, withPeers bool, only string) error {
+	b := &bench{rounds: 15, least: 20 * time.Millisecond}
+	if once {
+		b.rounds, b.least = 1, 0
+	}
+	defer b.close()
+	b.peers = append(b.peers, &peer{name: "bare C++", path: "build/bench/bare"})
+	if withPeers {
+		b.peers = append(b.peers,
+			&peer{name: "gopher-lua", path: "build/peers/gopherlua"},
+			&peer{name: "mlua", path: "build/peers/cargo/release/bench-mlua"})
+	}
+	lines, err := b.lines(withPeers)
+	if err != nil {
+		return err
+	}
+	printHead()
+	for _, l := range lines {
+		if !strings.Contains(l.what, only) {
+			continue
+		}
+		r, err := b.measure(l)
+		if err != nil {
+			return fmt.Errorf("%s: %w", l.what, err)
+		}
+		fmt.Println(r)
+	}
+	return nil
+}
+
+func printHead() {
+	fmt.Printf("%s, %s, %d cores, %s/%s, %s\n", time.Now().Format("2006-01-02"), cpuModel(), runtime.NumCPU(),
+		runtime.GOOS, runtime.GOARCH, runtime.Version())
+	fmt.Println("Medians, beside the peer in turns. CPU time of the process, but for what says wall. Lower is better, but for MB/s.")
+	fmt.Println()
+	fmt.Println(row("what", "ours", "budget", "", "peers"))
+	fmt.Println(strings.Repeat("-", 118))
+}
+
+func row(what, ours, budget, verdict, peers string) string {
+	return strings.TrimRight(fmt.Sprintf("%-50s %11s  %-10s %-5s %s", what, ours, budget, verdict, peers), " ")
+}
+
+// cpuModel is the processor's name as Linux has it.
+func cpuModel() string {
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown processor"
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// measurement gives nanoseconds of one operation, or bytes; an operation is repeated for `least`.
+type measurement func(least time.Duration) (float64, error)
+
+// line is one line of the table.
+type line struct {
+	what   string
+	unit   unit
+	ours   measurement
+	peers  []peerMeasurement
+	budget float64 // in the unit; 0: none
+	ratio  bool    // the budget is for ours / first peer
+}
+
+type peerMeasurement struct {
+	name    string
+	measure measurement
+}
+
+// unit says how a figure is shown.
+type unit struct {
+	name  string
+	shown func(raw float64) float64
+	most  bool // a budget is the least that is wanted
+}
+
+func scaled(name string, by float64) unit {
+	return unit{name: name, shown: func(raw float64) float64 { return raw / by }}
+}
+
+var (
+	nanoseconds  = scaled("ns", 1)
+	microseconds = scaled("us", 1e3)
+	milliseconds = scaled("ms", 1e6)
+	kilobytes    = scaled("KB", 1e3)
+	megabytes    = scaled("MB", 1e6)
+	threads      = scaled("threads", 1)
+)
+
+// throughput shows the time of one operation on so many bytes as MB/s.
+func throughput(bytes int) unit {
+	return unit{name: "MB/s", shown: func(ns float64) float64 { return float64(bytes) * 1e3 / ns }, most: true}
+}
+
+func (u unit) format(raw float64) string {
+	v := u.shown(raw)
+	switch {
+	case v >= 100:
+		return fmt.Sprintf("%.0f %s", v, u.name)
+	case v >= 10:
+		return fmt.Sprintf("%.1f %s", v, u.name)
+	default:
+		return fmt.Sprintf("%.2f %s", v, u.name)
+	}
+}
+
+// bench measures lines.
+type bench struct {
+	rounds int
+	least  time.Duration
+	peers  []*peer
+	closed []func()
+}
+
+func (b *bench) close() {
+	for _, f := range slices.Backward(b.closed) {
+		f()
+	}
+	for _, p := range b.peers {
+		p.close()
+	}
+}
+
+// measure takes ours and each peer in turn, so that a busy spell of the machine meets all of them.
+func (b *bench) measure(l line) (string, error) {
+	all := append([]peerMeasurement{{"ours", l.ours}}, l.peers...)
+	seen := make([][]float64, len(all))
+	for range b.rounds {
+		for i, m := range all {
+			v, err := m.measure(b.least)
+			if err != nil {
+				return "", fmt.Errorf("%s: %w", m.name, err)
+			}
+			seen[i] = append(seen[i], v)
+		}
+	}
+	return l.format(all, seen), nil
+}
+
+func (l *line) format(all []peerMeasurement, seen [][]float64) string {
+	ours := l.unit.format(median(seen[0]))
+	var peers []string
+	for i, m := range all[1:] {
+		peers = append(peers, m.name+" "+l.unit.format(median(seen[i+1])))
+	}
+	figure, unit := l.unit.shown(median(seen[0])), " "+l.unit.name
+	if l.ratio {
+		figure, unit = median(pairs(seen[0], seen[1])), "x"
+		ours += fmt.Sprintf(" %.3fx", figure)
+	}
+	if l.budget == 0 {
+		return row(l.what, ours, "", "", strings.Join(peers, ", "))
+	}
+	sign, verdict := "<= ", "ok"
+	if l.unit.most {
+		sign = ">= "
+	}
+	switch {
+	case len(seen[0]) == 1:
+		verdict = "" // a single figure judges nothing
+	case l.unit.most == (figure < l.budget) && figure != l.budget:
+		verdict = "miss"
+	}
+	return row(l.what, ours, fmt.Sprintf("%s%g%s", sign, l.budget, unit), verdict, strings.Join(peers, ", "))
+}
+
+func median(list []float64) float64 {
+	sorted := slices.Sorted(slices.Values(list))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// pairs are the ratios of what was measured one right after the other.
+func pairs(ours, peer []float64) []float64 {
+	out := make([]float64, len(ours))
+	for i := range ours {
+		out[i] = ours[i] / peer[i]
+	}
+	return out
+}
+
+// clock is a kind of time.
+type clock func() time.Duration
+
+var start = time.Now()
+
+func wall() time.Duration { return time.Since(start) }
+
+// cpu is what all threads of this process used, the garbage collector's included.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err) // cannot fail with these arguments
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// each measures an operation: run does n of them.
+func each(now clock, run func(n int) error) measurement {
+	return func(least time.Duration) (float64, error) {
+		for n := 1; ; n *= 2 {
+			from := now()
+			if err := run(n); err != nil {
+				return 0, err
+			}
+			if took := now() - from; took >= least {
+				return max(1, float64(took)) / float64(n), nil
+			}
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/hostmods/timemod"
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
+)
+
+const manyScripts = 10_000
+
+// asleep measures many waiting scripts, in a process of their own, once.
+func (b *bench) asleep() ([]line, error) {
+	var bytes, osThreads float64
+	run := sync.OnceValue(func() error {
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		out, err := exec.Command(self, "-asleep", strconv.Itoa(manyScripts)).Output()
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Sscan(string(out), &bytes, &osThreads)
+		return err
+	})
+	return []line{
+		{what: "10,000 scripts asleep, memory of each", unit: kilobytes, budget: 200,
+			ours:  func(time.Duration) (float64, error) { err := run(); return bytes, err },
+			peers: b.ask("idle", "bare C++", "gopher-lua", "mlua")},
+		{what: "10,000 scripts asleep, OS threads", unit: threads, budget: 64,
+			ours: func(time.Duration) (float64, error) { err := run(); return osThreads, err }},
+	}, nil
+}
+
+// sleepers is the other process.
+func sleepers(n int) error {
+	ctx, cancel := deadline()
+	defer cancel()
+	arrived := make(chan struct{}, n)
+	c := &engine.Config{Modules: []hostmod.Module{module{arrived}, timemod.Module{}}, MemoryLimit: memoryLimit}
+	before, _, err := usage()
+	if err != nil {
+		return err
+	}
+	var running sync.WaitGroup
+	failed := make(chan error, n)
+	for range n {
+		running.Go(func() {
+			vm, err := engine.New(c)
+			if err == nil {
+				defer vm.Close()
+				err = vm.RunSource(ctx, "=sleeper", "__native.arrive() __native.sleep(3600000)", engine.RunOptions{Limits: limits})
+			}
+			failed <- err
+		})
+	}
+	for range n {
+		select {
+		case <-arrived:
+		case err := <-failed:
+			return fmt.Errorf("a script does not sleep: %w", err)
+		}
+	}
+	time.Sleep(100 * time.Millisecond) // the last one has arrived, and is about to sleep
+	runtime.GC()
+	debug.FreeOSMemory()
+	after, osThreads, err := usage()
+	cancel()
+	running.Wait()
+	fmt.Println((after-before)/float64(n), osThreads)
+	return err
+}
+
+// usage reads resident bytes and OS threads of this process.
+func usage() (bytes, osThreads float64, err error) {
+	f, err := os.Open("/proc/self/status")
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	for in := bufio.NewScanner(f); in.Scan(); {
+		name, value, _ := strings.Cut(in.Text(), ":")
+		switch name {
+		case "VmRSS":
+			_, err = fmt.Sscan(value, &bytes)
+			bytes *= 1024
+		case "Threads":
+			_, err = fmt.Sscan(value, &osThreads)
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	return bytes, osThreads, nil
+}
+
+// processes measures whole processes, by the clock on the wall.
+func processes(withPeers bool) ([]line, error) {
+	const runner, script = "build/bin/luau", "examples/hello/main.luau"
+	info, err := os.Stat(runner)
+	if err != nil {
+		return nil, err
+	}
+	start := line{
+		what: "luau hello.luau, whole process, wall", unit: milliseconds, budget: 6, ours: process(runner, script),
+		peers: []peerMeasurement{{"/bin/true", process("/bin/true")}},
+	}
+	if withPeers {
+		// It has no host functions, so it gets a script without them.
+		start.peers = append(start.peers, peerMeasurement{"official luau", process("build/peers/luau", "bench/hello.luau")})
+	}
+	size := line{what: "size of build/bin/luau, stripped", unit: megabytes,
+		ours: func(time.Duration) (float64, error) { return float64(info.Size()), nil }}
+	return []line{start, size}, nil
+}
+
+// process is the median of several starts: a single one says little.
+func process(path string, args ...string) measurement {
+	return func(least time.Duration) (float64, error) {
+		var times []float64
+		for from := time.Now(); len(times) == 0 || time.Since(from) < 5*least; {
+			started := time.Now()
+			if err := exec.Command(path, args...).Run(); err != nil {
+				return 0, fmt.Errorf("%s: %w", path, err)
+			}
+			times = append(times, float64(time.Since(started)))
+		}
+		return median(times), nil
+	}
+}

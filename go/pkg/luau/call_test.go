@@ -1,0 +1,123 @@
+package luau_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// A host function may use the State that called it, to any depth that the limit allows; no other
+// goroutine may meanwhile.
+func TestStateInsideHostFunctionBelongsToItsGoroutine(t *testing.T) {
+	s := newState(t, luau.Options{})
+	ctx := context.Background()
+	busy := func() error {
+		out := make(chan error)
+		go func() {
+			_, err := s.Stats()
+			out <- err
+		}()
+		return <-out
+	}
+	deepest := 0
+	require.NoError(t, s.SetGlobal("dive", luau.Func{Name: "dive", Do: func(c *luau.Call) error {
+		n, err := c.Int(0)
+		if err != nil {
+			return err
+		}
+		deepest = max(deepest, n)
+		require.Equal(t, luau.CodeBusy, luau.CodeOf(busy()))
+		if n == 5 {
+			return c.ReturnNumber(0)
+		}
+		got, err := c.State().Do(ctx, "=deeper", "return 1 + dive(...)", n+1)
+		if err != nil {
+			return err
+		}
+		require.Equal(t, luau.CodeBusy, luau.CodeOf(busy()), "a nested use must not free the State")
+		return c.Return(got...)
+	}}))
+	got, err := s.Do(ctx, "=t", "return dive(1)")
+	require.NoError(t, err)
+	require.Equal(t, []any{4.0}, got)
+	require.Equal(t, 5, deepest)
+	require.NoError(t, busy(), "the State is free after the run")
+}
+
+func TestCloseInsideHostFunctionIsRefused(t *testing.T) {
+	s := newState(t, luau.Options{})
+	require.NoError(t, s.SetGlobal("close", luau.Func{Name: "close", Do: func(c *luau.Call) error { return s.Close() }}))
+	got, err := s.Do(context.Background(), "=t", "local ok, e = pcall(close) return ok, e.code")
+	require.NoError(t, err)
+	require.Equal(t, []any{false, string(luau.CodeBusy)}, got)
+}
+
+// What a script prints reaches Output while the script runs: the State is in use then.
+func TestStateIsBusyInsideOutput(t *testing.T) {
+	var s *luau.State
+	var inOutput error
+	s = newState(t, luau.Options{Output: func([]byte) { _, inOutput = s.Stats() }})
+	require.NoError(t, s.SetGlobal("nested", luau.Func{Name: "nested", Do: func(c *luau.Call) error {
+		_, err := s.Do(context.Background(), "=n", "print('x') for i = 1, 3 do end")
+		return err
+	}}))
+	_, err := s.Do(context.Background(), "=t", "nested()")
+	require.NoError(t, err)
+	require.Equal(t, luau.CodeBusy, luau.CodeOf(inOutput))
+}
+
+// The last answer counts, whichever way it was given.
+func TestLastAnswerOfHostFunctionCounts(t *testing.T) {
+	s := newState(t, luau.Options{})
+	answers := map[string]func(*luau.Call) error{
+		"number": func(c *luau.Call) error { return c.ReturnNumber(math.Inf(-1)) },
+		"text":   func(c *luau.Call) error { return c.ReturnString("t") },
+		"values": func(c *luau.Call) error { return c.Return(true, "v") },
+		"none":   func(c *luau.Call) error { return c.Return() },
+	}
+	want := map[string][]any{"number": {math.Inf(-1)}, "text": {"t"}, "values": {true, "v"}, "none": {}}
+	for first, one := range answers {
+		for second, two := range answers {
+			require.NoError(t, s.SetGlobal("f", luau.Func{Name: "f", Do: func(c *luau.Call) error {
+				if err := one(c); err != nil {
+					return err
+				}
+				return two(c)
+			}}))
+			got, err := s.Do(context.Background(), "=t", "return f()")
+			require.NoError(t, err)
+			require.Equal(t, want[second], got, "%s, then %s", first, second)
+		}
+	}
+}
+
+// Arguments are read in any order, however many there are and of whatever kind.
+func TestArgumentsInAnyOrder(t *testing.T) {
+	s := newState(t, luau.Options{})
+	const count = 12
+	require.NoError(t, s.SetGlobal("f", luau.Func{Name: "f", Do: func(c *luau.Call) error {
+		require.Equal(t, count, c.Len())
+		for _, i := range []int{11, 0, 7, 8, 3, 9, 10, 1, 2, 4, 5, 6, 11} {
+			v, err := c.Value(i)
+			require.NoError(t, err)
+			switch i % 4 {
+			case 0:
+				require.Equal(t, float64(i), v)
+			case 1:
+				require.Equal(t, "text", v)
+			case 2:
+				require.Equal(t, []any{1.0, "x"}, v)
+			default:
+				require.Nil(t, v)
+			}
+		}
+		return c.Return()
+	}}))
+	_, err := s.Do(context.Background(), "=t",
+		"f(0, 'text', {1, 'x'}, nil, 4, 'text', {1, 'x'}, nil, 8, 'text', {1, 'x'}, nil)")
+	require.NoError(t, err)
+}
