@@ -16,6 +16,7 @@
 #include <list>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace hk
@@ -139,8 +140,10 @@ void on_close(lua_State* L)
     free(refs);
 }
 
+// Each prototype once: where a function was inlined, its inner functions have several parents.
 void gather(Proto* p, std::vector<Proto*>& out)
 {
+    std::unordered_set<Proto*> seen{p};
     std::vector<Proto*> pending{p};
     while (!pending.empty())
     {
@@ -149,7 +152,8 @@ void gather(Proto* p, std::vector<Proto*>& out)
         if (!next->execdata)
             out.push_back(next);
         for (int i = 0; i < next->sizep; i++)
-            pending.push_back(next->p[i]);
+            if (seen.insert(next->p[i]).second)
+                pending.push_back(next->p[i]);
     }
 }
 

@@ -300,6 +300,31 @@ void refuses_what_it_should()
 }
 
 // Threads bind and drop the same few modules, so that counts reach zero while others bind.
+// At -O2 the inner function of an inlined one belongs to both: one function, two parents.
+void inlined_functions()
+{
+    static const char source[] = R"(
+        local function make(n) return function() return n end end
+        function invoke() return make(1)() + make(2)() end
+    )";
+    Store store(16 << 20);
+    Vm vm(64 << 20, store.code);
+    lua_CompileOptions options = {};
+    options.optimizationLevel = 2;
+    size_t size = 0;
+    char* code = luau_compile(source, sizeof(source) - 1, &options, &size);
+    CHECK(luau_load(vm.L, "=inlined", code, size, 0) == 0);
+    free(code);
+    uint32_t bound = 0;
+    image_native_compile(vm.L, -1, id_of(1).bytes, 0, &bound);
+    CHECK(bound == 3); // the chunk itself runs once and stays as it is
+    CHECK(lua_pcall(vm.L, 0, 0, 0) == 0);
+    const Proto* invoke = proto_of_global(vm.L, "invoke");
+    CHECK(module_of(invoke) != nullptr && module_of(invoke)->getRefcount() == 2); // the VM and the store
+    lua_getglobal(vm.L, "invoke");
+    CHECK(lua_pcall(vm.L, 0, 1, 0) == 0 && lua_tonumber(vm.L, -1) == 3);
+}
+
 void shared_between_threads()
 {
     Store store(8 << 10);
@@ -347,6 +372,7 @@ int main()
     errors_in_native_code();
     closed_or_dropped();
     refuses_what_it_should();
+    inlined_functions();
     shared_between_threads();
     return check_result("image_native_test");
 }
