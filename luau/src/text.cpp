@@ -1,5 +1,5 @@
-// string.find, string.split, string.rep and table.move: Luau's own results, but never long between
-// safe points. Its plain find and split are quadratic in the worst case.
+// string.find, string.split and string.rep: Luau's own results, but never long between safe points.
+// Its plain find and split are quadratic in the worst case.
 #include "vm.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ namespace
 
 struct Stock
 {
-    lua_CFunction find, rep, move;
+    lua_CFunction find, rep;
 } stock;
 
 bool is_plain(const char* pattern, size_t size)
@@ -100,17 +100,6 @@ int rep(lua_State* L)
     return stock.rep(L);
 }
 
-// More elements than any table under a sensible limit holds; copying that many holes takes minutes.
-constexpr double kMaxMove = 1 << 24;
-
-int move(lua_State* L)
-{
-    double count = luaL_checknumber(L, 3) - luaL_checknumber(L, 2) + 1;
-    if (count > kMaxMove)
-        luaL_error(L, "too many elements to move");
-    return stock.move(L);
-}
-
 void replace(lua_State* L, const char* table, const char* name, lua_CFunction f, lua_CFunction* old)
 {
     lua_getglobal(L, table);
@@ -130,7 +119,6 @@ void open_text_functions(lua_State* L)
     replace(L, "string", "find", find, &stock.find);
     replace(L, "string", "split", split, nullptr);
     replace(L, "string", "rep", rep, &stock.rep);
-    replace(L, "table", "move", move, &stock.move);
 }
 
 } // namespace hk
