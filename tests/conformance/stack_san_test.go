@@ -1,0 +1,5 @@
+//go:build hukilau_san
+
+package conformance
+
+const smallStack = true

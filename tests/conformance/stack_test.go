@@ -1,0 +1,6 @@
+//go:build !hukilau_san
+
+package conformance
+
+// smallStack tells the scripts that calls take much of the C stack.
+const smallStack = false
