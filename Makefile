@@ -122,7 +122,7 @@ bench-peers: bench-tools peers ## the same with gopher-lua, mlua and the officia
 	@build/bench/bench -peers $(if $(BENCH_ONCE),-once) $(BENCH_ARGS)
 
 bench-tools: build
-	@$(MAKE) -s build/bench/bare
+	@$(MAKE) -s build/bench/bare build/bench/bare-go
 	@tools/go build -o build/bench/bench ./go/internal/bench
 
 peers: $(PEERS_DIR)

@@ -1,6 +1,7 @@
-# What make bench compares with: a bare C++ driver over the same static library.
+# What make bench compares with. The program that measures and prints the table is go/internal/bench.
 #
-# build/bench/bare; the program that measures and prints the table is go/internal/bench.
+# build/bench/bare      a bare C++ driver over the same static library
+# build/bench/bare-go   a bare call from C into Go
 
 BARE_SOURCES := $(wildcard bench/bare/*.cpp)
 bare_flags = $(LUAU_CXXFLAGS_release) -Wall -Wextra $(LUAU_INCLUDES:-I%=-isystem %)
@@ -9,3 +10,8 @@ build/bench/bare: $(BARE_SOURCES) $(wildcard bench/bare/*.h) build/lib/libhukila
 	@mkdir -p $(@D)
 	@echo "  [release] $@"
 	@$(CXX) $(bare_flags) $(BARE_SOURCES) -o $@ -Lbuild/lib -lhukilau -lm -lpthread -ldl
+
+build/bench/bare-go: bench/bare/go/main.go bench/bare/go/go.mod
+	@mkdir -p $(@D)
+	@echo "  [release] $@"
+	@go build -C bench/bare/go -o $(CURDIR)/$@ .

@@ -37,15 +37,6 @@ bool Buf::grow(size_t n)
     return true;
 }
 
-bool Buf::put_text(uint8_t tag, const char* p, size_t n)
-{
-    uint32_t size = uint32_t(n);
-    if (room - used < n + 5 && !grow(used + n + 5))
-        return false;
-    put_tagged(tag, &size, 4);
-    return put(p, n);
-}
-
 void add_frames(hk_vm* vm)
 {
     while (vm->frames.size() <= vm->depth)

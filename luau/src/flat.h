@@ -85,7 +85,18 @@ public:
         used += n + 1;
         return true;
     }
-    bool put_text(uint8_t tag, const char* p, size_t n);
+    bool put_text(uint8_t tag, const char* p, size_t n)
+    {
+        uint32_t size = uint32_t(n);
+        if (room - used < n + 5 && !grow(used + n + 5))
+            return false;
+        uint8_t* to = bytes + used;
+        to[0] = tag;
+        memcpy(to + 1, &size, 4);
+        memcpy(to + 5, p, n);
+        used += n + 5;
+        return true;
+    }
 
 private:
     // A buffer larger than this is given back when it is cleared.

@@ -3,6 +3,12 @@
 
 #include "marks.h"
 
+#include "lgc.h"
+#include "lobject.h"
+#include "lstate.h"
+#include "lstring.h"
+#include "ltable.h"
+
 namespace hk
 {
 
@@ -119,14 +125,15 @@ private:
         uint32_t n;
         if (!in.take(&n, 4) || in.left() / 8 < n)
             return fail("flat numbers: cut short");
-        lua_createtable(L, int(n), 0);
-        for (uint32_t i = 1; i <= n; i++)
+        new_array(L, int(n));
+        TValue* to = hvalue(L->top - 1)->array;
+        for (uint32_t i = 0; i < n; i++)
         {
             double v;
-            in.take(&v, 8);
-            lua_pushnumber(L, v);
-            lua_rawseti(L, -2, int(i));
+            memcpy(&v, in.p + size_t(i) * 8, 8);
+            setnvalue(&to[i], v);
         }
+        in.p += size_t(n) * 8;
         return true;
     }
 
@@ -157,33 +164,78 @@ private:
         return ok;
     }
 
+    // The next value when it is a number, without the way over the stack.
+    bool plain_number(double& n)
+    {
+        if (in.left() < 9 || *in.p != HK_T_NUMBER)
+            return false;
+        memcpy(&n, in.p + 1, 8);
+        in.p += 9;
+        return true;
+    }
+
+    // Moves the value on top into the table.
+    void store(LuaTable* h, TValue* slot)
+    {
+        setobj2t(L, slot, L->top - 1);
+        luaC_barriert(L, h, L->top - 1);
+        L->top--;
+    }
+
     bool fill(uint32_t narr, uint32_t npairs)
     {
-        for (uint32_t i = 1; i <= narr; i++)
+        LuaTable* h = hvalue(L->top - 1); // stays on the stack, and objects do not move
+        double n;
+        for (uint32_t i = 0; i < narr; i++)
         {
+            if (plain_number(n))
+            {
+                setnvalue(&h->array[i], n);
+                continue;
+            }
             if (!value())
                 return false;
-            lua_rawseti(L, -2, int(i));
+            store(h, &h->array[i]);
         }
         for (uint32_t i = 0; i < npairs; i++)
         {
-            if (!value())
+            if (!key())
                 return false;
-            if (lua_isnil(L, -1) || (lua_isnumber(L, -1) && lua_type(L, -1) == LUA_TNUMBER && lua_tonumber(L, -1) != lua_tonumber(L, -1)))
-                return fail("flat table: a key is nil or NaN");
-            if (!value())
-                return false;
-            if (lua_isnil(L, -1))
+            if (plain_number(n))
             {
-                lua_pop(L, 1);
-                if (lua_type(L, -1) != LUA_TSTRING)
-                    return fail("flat table: only a string key can be null");
-                mark_null_key(L, -2, -1);
-                lua_pop(L, 1);
+                setnvalue(luaH_set(L, h, L->top - 1), n);
+                L->top--;
             }
-            else
-                lua_rawset(L, -3);
+            else if (!pair(h))
+                return false;
         }
+        return true;
+    }
+
+    bool key()
+    {
+        if (!value())
+            return false;
+        const TValue* k = L->top - 1;
+        return !(ttisnil(k) || (ttisnumber(k) && nvalue(k) != nvalue(k))) || fail("flat table: a key is nil or NaN");
+    }
+
+    // The key is on top, its value comes next.
+    bool pair(LuaTable* h)
+    {
+        if (!value())
+            return false;
+        if (!ttisnil(L->top - 1))
+        {
+            store(h, luaH_set(L, h, L->top - 2));
+            L->top--;
+            return true;
+        }
+        lua_pop(L, 1);
+        if (!ttisstring(L->top - 1))
+            return fail("flat table: only a string key can be null");
+        mark_null_key(L, -2, -1);
+        lua_pop(L, 1);
         return true;
     }
 

@@ -158,17 +158,25 @@ private:
     bool numbers(LuaTable* h)
     {
         uint32_t n = uint32_t(luaH_getn(h));
-        if (n == 0 || n > uint32_t(h->sizearray) || h->memcat == kArrayCategory)
+        if (n == 0 || n > uint32_t(h->sizearray) || !ttisnumber(&h->array[0]) || !ttisnumber(&h->array[n - 1]))
             return false;
-        for (int i = 0; i < h->sizearray; i++)
-            if (!(uint32_t(i) < n ? ttisnumber(&h->array[i]) : ttisnil(&h->array[i])))
+        for (uint32_t i = n; i < uint32_t(h->sizearray); i++)
+            if (!ttisnil(&h->array[i]))
                 return false;
-        if (!out.reserve(out.size() + 5 + size_t(n) * 8))
+        size_t start = out.size();
+        if (!out.reserve(start + 5 + size_t(n) * 8))
             return put(false);
         out.put_tagged(HK_T_NUMBERS, &n, 4);
         uint8_t* p = out.data() + out.size();
-        for (uint32_t i = 0; i < n; i++)
-            memcpy(p + size_t(i) * 8, &h->array[i].value.n, 8);
+        for (const TValue *v = h->array, *end = v + n; v != end; v++, p += 8)
+        {
+            if (!ttisnumber(v))
+            {
+                out.resize(start);
+                return false;
+            }
+            memcpy(p, &v->value.n, 8);
+        }
         out.resize(out.size() + size_t(n) * 8);
         return true;
     }

@@ -94,7 +94,7 @@ func (b *bench) load(chunk, source string, native bool, args ...any) (*program, 
 	b.closed = append(b.closed, func() { cancel(); _ = vm.Close() })
 	options := luau.CompileOptions{}
 	if native {
-		options.Optimization = luau.OptimizeFull
+		options = luau.CompileOptions{Optimization: luau.OptimizeFull, Types: true}
 	}
 	code, err := luau.Compile(chunk, source, options)
 	if err != nil {

@@ -83,7 +83,7 @@ func (b *bench) calls() ([]line, error) {
 	}
 	return []line{
 		{what: "host call, number -> number", unit: nanoseconds, budget: 90, ours: each(cpu, add.times),
-			peers: b.ask("callback", "bare C++", "gopher-lua", "mlua")},
+			peers: b.ask("callback", "bare C into Go", "bare C++", "gopher-lua", "mlua")},
 		{what: "await of something already done", unit: nanoseconds, budget: 300, ours: each(cpu, ready.times),
 			peers: b.ask("ready", "mlua")},
 		{what: "await of something pending once", unit: nanoseconds, budget: 600, ours: each(cpu, pending.times),

@@ -37,7 +37,9 @@ func table(once, withPeers bool, only string) error {
 		b.rounds, b.least = 1, 0
 	}
 	defer b.close()
-	b.peers = append(b.peers, &peer{name: "bare C++", path: "build/bench/bare"})
+	b.peers = append(b.peers,
+		&peer{name: "bare C++", path: "build/bench/bare"},
+		&peer{name: "bare C into Go", path: "build/bench/bare-go"})
 	if withPeers {
 		b.peers = append(b.peers,
 			&peer{name: "gopher-lua", path: "build/peers/gopherlua"},

@@ -165,5 +165,11 @@ func BoxString(p *string) any {
 	return v
 }
 
+// FloatBytes views numbers as the bytes of a flat array of numbers: every machine that we build for
+// is little-endian.
+func FloatBytes(list []float64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), 8*len(list))
+}
+
 // Text views bytes as a string without a copy. The bytes must not change while it is in use.
 func Text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

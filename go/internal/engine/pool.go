@@ -60,11 +60,7 @@ func NewPool(config *Config, program Program, o PoolOptions) (*Pool, error) {
 		program.Entry = "invoke"
 	}
 	p := &Pool{config: config, program: program, options: o}
-	compile := luau.CompileOptions{}
-	if config.Native {
-		compile.Optimization = luau.OptimizeFull
-	}
-	code, err := compileCached(program.Chunk, program.Source, compile)
+	code, err := compileCached(program.Chunk, program.Source, config.compileOptions())
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func (v *VM) joinLoad(c *luau.Call, m *loaded) error {
 }
 
 func (v *VM) load(c *luau.Call, m *loaded, source module.Source) error {
-	code, err := compileCached(source.Chunk, string(source.Code), v.compileOptions())
+	code, err := compileCached(source.Chunk, string(source.Code), v.config.compileOptions())
 	if err != nil {
 		return err
 	}
@@ -181,12 +181,11 @@ func moduleValue(m *loaded, values []any) (any, error) {
 		"module %s returned %s: a module must return exactly one value that is not nil", m.name, what)}
 }
 
-func (v *VM) compileOptions() luau.CompileOptions {
-	o := luau.CompileOptions{}
-	if v.config.Native {
-		o.Optimization = luau.OptimizeFull
+func (c *Config) compileOptions() luau.CompileOptions {
+	if c.Native {
+		return luau.CompileOptions{Optimization: luau.OptimizeFull, Types: true}
 	}
-	return o
+	return luau.CompileOptions{}
 }
 
 // compiled caches bytecode by content, in memory only: on disk it would be a way in.

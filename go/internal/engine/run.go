@@ -338,7 +338,7 @@ func (v *VM) RunSource(ctx context.Context, chunk, source string, o RunOptions, 
 // compile gives up waiting for the compiler when ctx ends; what it does then is thrown away.
 func (v *VM) compile(ctx context.Context, chunk, source string) (*luau.Bytecode, error) {
 	if len(source) < smallSource || ctx.Done() == nil {
-		return compileCached(chunk, source, v.compileOptions())
+		return compileCached(chunk, source, v.config.compileOptions())
 	}
 	type outcome struct {
 		code *luau.Bytecode
@@ -346,7 +346,7 @@ func (v *VM) compile(ctx context.Context, chunk, source string) (*luau.Bytecode,
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		code, err := compileCached(chunk, source, v.compileOptions())
+		code, err := compileCached(chunk, source, v.config.compileOptions())
 		done <- outcome{code, err}
 	}()
 	select {

@@ -14,6 +14,9 @@ type CompileOptions struct {
 	NoDebug bool
 	// Coverage counts executed lines.
 	Coverage bool
+	// Types keeps what annotations say, which makes native code faster. Code marked --!native has
+	// them anyway.
+	Types bool
 }
 
 // Optimization is a level of the compiler.
@@ -50,6 +53,9 @@ func Compile(chunk, source string, o CompileOptions) (*Bytecode, error) {
 	}
 	if !o.NoDebug {
 		options.Debug = 2
+	}
+	if o.Types {
+		options.TypeInfo = 1
 	}
 	if o.Coverage {
 		options.Coverage = 2

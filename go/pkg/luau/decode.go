@@ -14,15 +14,11 @@ type decoder struct {
 	state  *State
 	data   []byte
 	pos    int
-	text   string    // all of data as a string, when that is cheaper than one for each text
+	text   []byte    // room for texts
 	floats []float64 // room for boxed numbers
 	texts  []string  // room for boxed texts
 	failed bool      // an error table of the host was at the top
 }
-
-// smallText is the size up to which all texts of one crossing share one allocation. Above, a kept
-// text would keep too much.
-const smallText = 16 << 10
 
 func (d *decoder) short() error { return fail(CodeConvert, "flat value: cut short at byte %d", d.pos) }
 
@@ -54,26 +50,38 @@ func (d *decoder) bytes() ([]byte, bool) {
 	return b, true
 }
 
+// Rooms for what a crossing allocates: many small things share one allocation, but not so many that
+// a kept one keeps much.
+const (
+	textRoom  = 4 << 10 // bytes
+	boxRoom   = 256     // numbers or texts
+	largeText = 512     // bytes; such a text has an allocation of its own
+)
+
 func (d *decoder) string() (string, bool) {
 	b, ok := d.bytes()
 	if !ok {
 		return "", false
 	}
-	if len(d.data) > smallText {
-		return string(b), true
+	return d.keep(b), true
+}
+
+// keep copies a text.
+func (d *decoder) keep(b []byte) string {
+	if len(b) >= largeText {
+		return string(b)
 	}
-	if d.text == "" && len(b) > 0 {
-		d.text = string(d.data)
+	if cap(d.text)-len(d.text) < len(b) {
+		d.text = make([]byte, 0, max(len(b), min(textRoom, len(b)+len(d.data)-d.pos)))
 	}
-	if len(b) == 0 {
-		return "", true
-	}
-	return d.text[d.pos-len(b) : d.pos], true
+	from := len(d.text)
+	d.text = append(d.text, b...)
+	return capi.Text(d.text[from:])
 }
 
 func (d *decoder) boxFloat(n float64) any {
 	if len(d.floats) == cap(d.floats) {
-		d.floats = make([]float64, 0, 1+min(63, (len(d.data)-d.pos)/9))
+		d.floats = make([]float64, 0, 1+min(boxRoom-1, (len(d.data)-d.pos)/9))
 	}
 	d.floats = append(d.floats, n)
 	return capi.BoxFloat(&d.floats[len(d.floats)-1])
@@ -81,7 +89,7 @@ func (d *decoder) boxFloat(n float64) any {
 
 func (d *decoder) boxString(s string) any {
 	if len(d.texts) == cap(d.texts) {
-		d.texts = make([]string, 0, 1+min(63, (len(d.data)-d.pos)/8))
+		d.texts = make([]string, 0, 1+min(boxRoom-1, (len(d.data)-d.pos)/8))
 	}
 	d.texts = append(d.texts, s)
 	return capi.BoxString(&d.texts[len(d.texts)-1])
@@ -159,24 +167,26 @@ func (d *decoder) rare(tag byte) (any, error) {
 }
 
 func (d *decoder) numbers() (any, error) {
-	list, err := d.floatList()
+	list, err := d.floatList(nil)
 	if err != nil {
 		return nil, err
 	}
 	return capi.BoxFloats(list, make([]any, 0, len(list))), nil
 }
 
-func (d *decoder) floatList() ([]float64, error) {
+// floatList reads the numbers into the space of `into` where they fit.
+func (d *decoder) floatList(into []float64) ([]float64, error) {
 	n, ok := d.u32()
 	if !ok || (len(d.data)-d.pos)/8 < n {
 		return nil, d.short()
 	}
-	list := make([]float64, n)
-	for i := range list {
-		list[i] = math.Float64frombits(binary.LittleEndian.Uint64(d.data[d.pos+8*i:]))
+	if cap(into) < n || into == nil {
+		into = make([]float64, n)
 	}
+	into = into[:n]
+	copy(capi.FloatBytes(into), d.data[d.pos:])
 	d.pos += 8 * n
-	return list, nil
+	return into, nil
 }
 
 func (d *decoder) table(depth int) (any, error) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"reflect"
+	"slices"
 	"sort"
 	"strconv"
 
@@ -25,8 +26,7 @@ type encoder struct {
 func (e *encoder) u32(n int)  { e.buf = binary.LittleEndian.AppendUint32(e.buf, uint32(n)) }
 func (e *encoder) tag(t byte) { e.buf = append(e.buf, t) }
 func (e *encoder) bits(t byte, n uint64) {
-	e.buf = append(e.buf, t)
-	e.buf = binary.LittleEndian.AppendUint64(e.buf, n)
+	e.buf = append(e.buf, t, byte(n), byte(n>>8), byte(n>>16), byte(n>>24), byte(n>>32), byte(n>>40), byte(n>>48), byte(n>>56))
 }
 func (e *encoder) number(n float64) { e.bits(capi.TagNumber, math.Float64bits(n)) }
 
@@ -34,8 +34,8 @@ func (e *encoder) text(t byte, s string) error {
 	if len(s) > 1<<30 {
 		return fail(CodeConvert, "a text of %d bytes: the limit is 1 GiB", len(s))
 	}
-	e.tag(t)
-	e.u32(len(s))
+	n := uint32(len(s))
+	e.buf = append(e.buf, t, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))
 	e.buf = append(e.buf, s...)
 	return nil
 }
@@ -215,6 +215,9 @@ func (e *encoder) head(flags byte, array, pairs int) {
 }
 
 func (e *encoder) array(list []any) error {
+	if e.floats(list) {
+		return nil
+	}
 	if err := e.enter(); err != nil {
 		return err
 	}
@@ -229,6 +232,31 @@ func (e *encoder) array(list []any) error {
 	}
 	e.depth--
 	return nil
+}
+
+// floats writes the short form of a list that holds float64 alone; false and nothing written when it
+// does not.
+func (e *encoder) floats(list []any) bool {
+	if len(list) == 0 {
+		return false
+	}
+	if _, ok := list[len(list)-1].(float64); !ok {
+		return false
+	}
+	start := len(e.buf)
+	e.tag(capi.TagNumbers)
+	e.u32(len(list))
+	at := len(e.buf)
+	e.buf = slices.Grow(e.buf, 8*len(list))[:at+8*len(list)]
+	for i, v := range list {
+		n, ok := v.(float64)
+		if !ok {
+			e.buf = e.buf[:start]
+			return false
+		}
+		binary.LittleEndian.PutUint64(e.buf[at+8*i:], math.Float64bits(n))
+	}
+	return true
 }
 
 func (e *encoder) object(m map[string]any) error {
@@ -251,9 +279,7 @@ func (e *encoder) object(m map[string]any) error {
 func (e *encoder) numbers(list []float64) error {
 	e.tag(capi.TagNumbers)
 	e.u32(len(list))
-	for _, n := range list {
-		e.buf = binary.LittleEndian.AppendUint64(e.buf, math.Float64bits(n))
-	}
+	e.buf = append(e.buf, capi.FloatBytes(list)...)
 	return nil
 }
 
@@ -330,15 +356,23 @@ func (e *encoder) reflectedMap(v reflect.Value) error {
 	if err := e.enter(); err != nil {
 		return err
 	}
-	keys := v.MapKeys()
-	sort.Slice(keys, func(i, j int) bool { return fmt.Sprint(keys[i]) < fmt.Sprint(keys[j]) })
-	e.head(0, 0, len(keys))
-	for _, k := range keys {
-		if err := e.key(k.Interface()); err != nil {
+	// Collected with their values: a NaN among the keys cannot be looked up.
+	type pair struct {
+		name       string
+		key, value any
+	}
+	pairs := make([]pair, 0, v.Len())
+	for it := v.MapRange(); it.Next(); {
+		pairs = append(pairs, pair{fmt.Sprint(it.Key()), it.Key().Interface(), it.Value().Interface()})
+	}
+	sort.Slice(pairs, func(i, j int) bool { return pairs[i].name < pairs[j].name })
+	e.head(0, 0, len(pairs))
+	for _, p := range pairs {
+		if err := e.key(p.key); err != nil {
 			return err
 		}
-		if err := e.value(v.MapIndex(k).Interface()); err != nil {
-			return at(fmt.Sprintf("[%v]", k), err)
+		if err := e.value(p.value); err != nil {
+			return at("["+p.name+"]", err)
 		}
 	}
 	e.depth--

@@ -10,7 +10,7 @@ import (
 
 // Scan converts the values into what the pointers point to: structs by their fields, slices, maps,
 // numbers, texts, any. Fewer values than pointers leave the rest untouched; more are an error.
-// A []float64 takes an array of numbers at once. A number that does not fit is an error, never cut.
+// A []float64 takes an array of numbers at once, in the space that it has if there is enough. A number that does not fit is an error, never cut.
 func (v Values) Scan(into ...any) error {
 	if v.count > len(into) {
 		return fail(CodeConvert, "%d values for %d places", v.count, len(into))
@@ -28,7 +28,7 @@ func (d *decoder) into(p any) error {
 	if list, ok := p.(*[]float64); ok && d.pos < len(d.data) && d.data[d.pos] == capi.TagNumbers {
 		d.pos++
 		var err error
-		*list, err = d.floatList()
+		*list, err = d.floatList(*list)
 		return err
 	}
 	r := reflect.ValueOf(p)

@@ -1,0 +1,3 @@
+module github.com/hukilau/hukilau/bench/bare/go
+
+go 1.26.0
