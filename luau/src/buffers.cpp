@@ -24,7 +24,11 @@ bool Buf::grow(size_t n)
     while (want < n)
         want *= 2;
     if (owner && !hk_charge(owner, want - room))
-        return false;
+    {
+        if (!insists)
+            return false;
+        owner->charged.fetch_add(int64_t(want - room), std::memory_order_relaxed);
+    }
     void* p = realloc(bytes, want);
     if (!p)
     {
@@ -44,18 +48,6 @@ bool Buf::put_text(uint8_t tag, const char* p, size_t n)
         return false;
     put_tagged(tag, &size, 4);
     return put(p, n);
-}
-
-void add_frames(hk_vm* vm)
-{
-    while (vm->frames.size() <= vm->depth)
-    {
-        auto frame = std::make_unique<Frame>();
-        frame->args.charge_to(vm);
-        frame->out.charge_to(vm);
-        frame->results.charge_to(vm);
-        vm->frames.push_back(std::move(frame));
-    }
 }
 
 } // namespace hk
