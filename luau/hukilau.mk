@@ -23,6 +23,8 @@ LIB_DIR_san := build/san/lib
 TEST_DIR_release := build/test
 TEST_DIR_san := build/san/test
 
+LINK_HUKILAU := -lhukilau
+
 define hukilau_rules
 $(call record,build/obj/$(1)/hukilau.flags,$(CXX) $(call hukilau_flags,$(1)))
 HUKILAU_OBJECTS_$(1) := $(patsubst luau/src/%.cpp,build/obj/$(1)/hukilau/%.o,$(HUKILAU_SOURCES))
@@ -56,7 +58,13 @@ $(TEST_DIR_$(1))/obj/%.o: luau/tests/%.c build/obj/$(1)/hukilau.flags
 
 $(TEST_DIR_$(1))/%_test: $(TEST_DIR_$(1))/obj/%_test.o $(LIB_DIR_$(1))/libhukilau.a
 	@echo "  [$(1)] $$@"
-	@$(CXX) $(if $(filter san,$(1)),$(SANITIZERS)) $$< -o $$@ -L$(LIB_DIR_$(1)) -lhukilau -lm -lpthread -ldl
+	@$(CXX) $(if $(filter san,$(1)),$(SANITIZERS)) $$(filter %.o,$$^) -o $$@ -L$(LIB_DIR_$(1)) $$(LINK_HUKILAU) -lm -lpthread -ldl
+
+# Flags live all over Luau, also where no program asks for the code.
+$(TEST_DIR_$(1))/flags_test: LINK_HUKILAU := -Wl,--whole-archive -lhukilau -Wl,--no-whole-archive
+
+# Two files compiled on purpose with another ABI: the check must find them out.
+$(TEST_DIR_$(1))/abi_test: $(TEST_DIR_$(1))/obj/wrong_stack_abi.o $(TEST_DIR_$(1))/obj/wrong_vector_abi.o
 
 .SECONDARY: $(NATIVE_TESTS:%=$(TEST_DIR_$(1))/obj/%.o)
 -include $$(LUAU_OBJECTS_$(1):.o=.d) $$(HUKILAU_OBJECTS_$(1):.o=.d) $(NATIVE_TESTS:%=$(TEST_DIR_$(1))/obj/%.d)

@@ -90,7 +90,8 @@ typedef enum hk_call_status {
     HK_CALL_RETURN = 0, /* out holds the results */
     HK_CALL_ERROR = 1,  /* out holds one value: the error to raise */
     HK_CALL_WAIT = 2,   /* the result comes later through hk_resume; token names it. Only when can_wait */
-    HK_CALL_NUMBER = 3  /* number is the only result: the short way for the most frequent one */
+    HK_CALL_NUMBER = 3, /* number is the only result: the short way for the most frequent one */
+    HK_CALL_MEMORY = 4  /* there is no room for the result: what a call has until the host sets another */
 } hk_call_status;
 
 typedef struct hk_call {
@@ -118,9 +119,13 @@ int hk_call_reserve(hk_call *call, size_t size);
  * that it may use the VM. */
 int hk_in_host_call(const hk_vm *vm);
 
+/* Takes up to most ids of host functions that were collected: no script can call them again, but for
+ * what an image brings back. An id comes once for each HK_T_HOSTFN that carried it. */
+size_t hk_take_unused(hk_vm *vm, uint32_t *ids, size_t most);
+
 typedef struct hk_host {
     void (*call)(hk_call *call);
-    /* What scripts print: whole writes, in order, before any later host call. */
+    /* What scripts print: in order, before any later host call. It must not use the VM. */
     void (*output)(uint64_t host, const uint8_t *data, size_t size);
 } hk_host;
 
@@ -144,6 +149,7 @@ typedef struct hk_vm_options {
 
 /* Makes a sandboxed VM. *out is NULL unless the status is HK_OK. */
 hk_result hk_vm_new(const hk_vm_options *options, hk_vm **out);
+/* Not from within a host call of the same VM. */
 void hk_vm_close(hk_vm *vm);
 
 typedef struct hk_limits {
@@ -152,15 +158,16 @@ typedef struct hk_limits {
     size_t memory;       /* bytes, at most hk_vm_options.memory_limit; 0: that */
 } hk_limits;
 
-/* Begins run number `run` (never 0, never used before on this VM): counters start at zero, and
- * kills of earlier runs no longer count. */
+/* Begins run number `run` (above every earlier one of this VM, below 2^56): counters start at zero,
+ * and kills of earlier runs no longer count. Not from within a host call. */
 void hk_run_begin(hk_vm *vm, uint64_t run, const hk_limits *limits);
 
 /* Why a run is ended. Values from HK_KILL_USER on are the host's own. */
 enum { HK_KILL_HOST_CALLS = 1, HK_KILL_OUTPUT = 2, HK_KILL_USER = 16 };
 
 /* Any thread: ends run number `run` at its next safe point. No pcall can catch it. A kill of a run
- * that is over has no effect. The VM must not be closed at the same time. */
+ * that is over has no effect, and the first kill of a run gives the reason. The VM must not be closed
+ * at the same time. */
 void hk_kill(hk_vm *vm, uint64_t run, uint32_t reason);
 
 enum { HK_ATTEND_SLICE = 1 };
@@ -184,7 +191,7 @@ void hk_vm_stats(hk_vm *vm, hk_stats *out);
  * Images: a saved VM that hk_vm_reset brings back, byte for byte but for random state.
  */
 hk_result hk_vm_save(hk_vm *vm);  /* takes or replaces the image; HK_ERR_INVALID with HK_VM_MALLOC */
-hk_result hk_vm_reset(hk_vm *vm); /* also after a kill or a memory error */
+hk_result hk_vm_reset(hk_vm *vm); /* also after a kill or a memory error; then hk_run_begin */
 /* Between the two, code runs whose effects may be kept in an image: 1 when it used randomness,
  * clocks, addresses or the host, so that they must not. Nothing is collected in between. */
 void hk_observe(hk_vm *vm);
@@ -229,14 +236,16 @@ enum { HK_START_RESET = 1, HK_START_SUSPENDED = 2, HK_START_KEEP = 4, HK_START_I
  * its globals: the chunk runs with new globals of its own, and then that function, with the other
  * arguments. While the chunk itself runs, host functions get can_wait = 0. */
 hk_result hk_start(hk_vm *vm, hk_ref fn, const uint8_t *args, size_t size, uint32_t nargs, uint32_t flags, uint64_t run, const hk_limits *limits);
-enum { HK_RESUME_ERROR = 1, HK_RESUME_KEEP = 4 };
+enum { HK_RESUME_ERROR = 1, HK_RESUME_KEEP = 4, HK_RESUME_IN_PLACE = 8 };
 /* Goes on with a thread: values for HK_YIELD, or the outcome of the host call for HK_WAIT, which
- * with HK_RESUME_ERROR is one value to raise. HK_RESUME_KEEP is as HK_START_KEEP. */
+ * with HK_RESUME_ERROR is one value to raise. HK_RESUME_KEEP and HK_RESUME_IN_PLACE are as in
+ * hk_start. A thread that a script made with coroutine.create can be resumed as well. */
 hk_result hk_resume(hk_vm *vm, hk_ref thread, const uint8_t *args, size_t size, uint32_t nargs, uint32_t flags);
 
 /*
  * Objects.
  */
+/* Raw: metatables that a script gave its globals count for nothing. */
 hk_result hk_get_global(hk_vm *vm, const char *name, size_t size);
 hk_result hk_set_global(hk_vm *vm, const char *name, size_t size, const uint8_t *value, size_t value_size);
 /* table[key] and table[key] = value, raw; both flat. table 0: the run's globals. */
@@ -249,7 +258,7 @@ hk_result hk_get_value(hk_vm *vm, hk_ref ref);
 /* Keeps one flat value (any kind, tables included) in the VM and gives its reference. */
 hk_result hk_keep(hk_vm *vm, const uint8_t *value, size_t size);
 void hk_release(hk_vm *vm, hk_ref ref);
-/* The Luau call stack at this moment as text; inside a host call. */
+/* The Luau call stack at this moment, inside a host call: a table as in an error record. */
 hk_result hk_traceback(hk_vm *vm);
 /* chunk name and line of the script code that made the current host call: string, number. */
 hk_result hk_caller(hk_vm *vm);
@@ -260,9 +269,11 @@ void hk_collect(hk_vm *vm);
  * Facts.
  */
 const char *hk_luau_version(void);
-/* 0 when wrapper and library were compiled with the same ABI settings; else a text that says
+/* NULL when wrapper and library were compiled with the same ABI settings; else a text that says
  * what differs. */
 const char *hk_abi_mismatch(void);
+/* NULL when the written list of Luau's fast flags has all that the library has; else the rest, by line. */
+const char *hk_flag_mismatch(void);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,11 @@ bool Buf::grow(size_t n)
     while (want < n)
         want *= 2;
     if (owner && !hk_charge(owner, want - room))
-        return false;
+    {
+        if (!insists)
+            return false;
+        owner->charged.fetch_add(int64_t(want - room), std::memory_order_relaxed);
+    }
     void* p = realloc(bytes, want);
     if (!p)
     {
@@ -35,18 +39,6 @@ bool Buf::grow(size_t n)
     bytes = static_cast<uint8_t*>(p);
     room = want;
     return true;
-}
-
-void add_frames(hk_vm* vm)
-{
-    while (vm->frames.size() <= vm->depth)
-    {
-        auto frame = std::make_unique<Frame>();
-        frame->args.charge_to(vm);
-        frame->out.charge_to(vm);
-        frame->results.charge_to(vm);
-        vm->frames.push_back(std::move(frame));
-    }
 }
 
 } // namespace hk

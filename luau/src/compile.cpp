@@ -47,12 +47,12 @@ bool marked_native(const char* source, size_t size)
     return memmem(source, size, "--!native", 9) || memmem(source, size, "@native", 7);
 }
 
-bool compile(const std::string& source, const hk_compile_options* o, std::string& code, Buf& error)
+bool compile(const char* source, size_t size, const hk_compile_options* o, std::string& code, Buf& error)
 {
     try
     {
         Luau::BytecodeBuilder builder;
-        Luau::compileOrThrow(builder, source, compile_options(o));
+        Luau::compileOrThrow(builder, std::string(source ? source : "", source ? size : 0), compile_options(o));
         code = builder.getBytecode();
         return true;
     }
@@ -93,6 +93,24 @@ bool ready_native(hk_vm* vm)
 namespace
 {
 
+// Loading reads the globals that code names, in advance. Where that would call a metamethod, which may
+// be a script's and never end, it fails instead, and the code reads that global when it runs.
+struct NoCalls
+{
+    lua_State* L;
+    unsigned short calls;
+    explicit NoCalls(lua_State* L)
+        : L(L)
+        , calls(L->nCcalls)
+    {
+        L->nCcalls = LUAI_MAXCCALLS - 1;
+    }
+    ~NoCalls()
+    {
+        L->nCcalls = calls;
+    }
+};
+
 // Native code is an addition: where it cannot be made, the interpreter runs the function.
 void make_native(hk_vm* vm, lua_State* L, const hk_bytecode* code, bool all)
 {
@@ -132,11 +150,11 @@ extern "C" int hk_compile(
     *error_size = 0;
     Buf error;
     std::unique_ptr<hk_bytecode> code(new (std::nothrow) hk_bytecode);
-    if (size > HK_MAX_SOURCE)
-        put_compile_error(error, "the source is longer than 4 MiB", Luau::Location());
-    else if (!code)
+    if (!code)
         put_compile_error(error, "not enough memory", Luau::Location());
-    else if (compile(std::string(source ? source : "", size), options, code->bytes, error))
+    else if (size > HK_MAX_SOURCE)
+        put_compile_error(error, "the source is longer than 4 MiB", Luau::Location());
+    else if (compile(source, size, options, code->bytes, error))
     {
         code->id = next_code_id();
         code->marked = marked_native(source, size);
@@ -175,20 +193,24 @@ extern "C" hk_result hk_load(hk_vm* vm, const hk_bytecode* code, const char* chu
     int top = lua_gettop(L);
     hk_result r = {};
     bool loaded = false;
-    std::string name(chunk, chunk_size);
+    if (chunk_size > 0 && memchr(chunk, 0, chunk_size))
+        return text_result(vm, HK_ERR_INVALID, "a chunk name cannot hold a NUL byte");
     int status = protect(
         vm,
         L,
         [&](lua_State* L)
         {
             luaL_checkstack(L, 8, "loading code");
+            lua_pushlstring(L, chunk_size ? chunk : "", chunk_size);
+            const char* name = lua_tostring(L, -1); // ends with NUL
             int env = 0;
             if (flags & HK_LOAD_OWN_GLOBALS)
             {
                 push_own_globals(L);
                 env = lua_gettop(L);
             }
-            loaded = luau_load(L, name.c_str(), code->bytes.data(), code->bytes.size(), env) == 0;
+            NoCalls quiet(L);
+            loaded = luau_load(L, name, code->bytes.data(), code->bytes.size(), env) == 0;
             if (!loaded)
                 return;
             if (vm->native && ((flags & HK_LOAD_NATIVE) || code->marked))

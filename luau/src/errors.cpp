@@ -67,11 +67,31 @@ uint32_t put_frames(hk_vm* vm, lua_State* L, Buf& out, int first, int nesting)
 
 void put_frame_list(hk_vm* vm, lua_State* L, Buf& out, int first = 0)
 {
+    Insist insist(out);
     uint8_t head[9] = {0};
-    out.put_tagged(HK_T_TABLE, head, 9);
+    if (!out.put_tagged(HK_T_TABLE, head, 9))
+        return;
     size_t at = out.size() - 8;
     uint32_t count = put_frames(vm, L, out, first, 0);
     memcpy(out.data() + at, &count, 4);
+}
+
+// Messages longer than this are cut: they are for people.
+constexpr size_t kMaxMessage = size_t(1) << 20;
+
+void put_message(Buf& out, const char* message, size_t size)
+{
+    Insist insist(out);
+    if (size <= kMaxMessage)
+    {
+        out.put_text(HK_T_STRING, message, size);
+        return;
+    }
+    char tail[64];
+    int n = snprintf(tail, sizeof(tail), "... (%zu bytes in all)", size);
+    uint32_t all = uint32_t(kMaxMessage) + uint32_t(n);
+    if (out.put_tagged(HK_T_STRING, &all, 4) && out.put(message, kMaxMessage))
+        out.put(tail, size_t(n));
 }
 
 // Gives the readable form of an error value. May call a script's __tostring.
@@ -118,6 +138,7 @@ hk_result text_result(hk_vm* vm, hk_status status, const char* fmt, ...)
     va_end(ap);
     Buf& out = frame_of(vm).results;
     out.clear();
+    Insist insist(out);
     out.put(text, size_t(n) < sizeof(text) ? size_t(n) : sizeof(text) - 1);
     hk_result r = {};
     r.status = status;
@@ -137,7 +158,8 @@ hk_result killed_result(hk_vm* vm)
 
 hk_result error_result(hk_vm* vm, lua_State* from, int status)
 {
-    flush_output(vm);
+    if (!deliver_output(vm))
+        return killed_result(vm);
     Buf& out = frame_of(vm).results;
     out.clear();
     lua_State* L = vm->L;
@@ -167,19 +189,20 @@ hk_result error_result(hk_vm* vm, lua_State* from, int status)
     if (failed == kKilled)
         return killed_result(vm);
 
-    out.put_text(HK_T_STRING, message, size);
+    put_message(out, message, size);
     std::string why;
+    bool complete = false;
     auto value = [&](lua_State* L)
     {
         // A value that cannot cross is left out; its message stands.
-        if (status == LUA_ERRMEM || failed || isText || !encode_values(vm, L, -2, 1, kCopy, out, why))
-            out.put_u8(HK_T_NIL);
+        complete = status != LUA_ERRMEM && !failed && !isText && encode_values(vm, L, lua_gettop(L) - 1, 1, kCopy, out, why);
     };
     size_t before = out.size();
     int second = protect(vm, L, value);
     if (second == kKilled)
         return killed_result(vm);
-    if (second)
+    Insist insist(out);
+    if (second || !complete)
     {
         out.resize(before);
         out.put_u8(HK_T_NIL);
@@ -201,7 +224,8 @@ hk_result error_result(hk_vm* vm, lua_State* from, int status)
 
 hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status, bool keep)
 {
-    flush_output(vm);
+    if (!deliver_output(vm))
+        return killed_result(vm);
     Buf& out = frame_of(vm).results;
     out.clear();
     hk_result r = {};
@@ -214,11 +238,11 @@ hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status,
         int failed = protect(vm, from, [&](lua_State* L) { ok = encode_values(vm, L, first, count, keep ? kKeepTables : kKeepObjects, out, why); });
         if (failed == kKilled)
             return killed_result(vm);
+        lua_settop(from, first - 1); // also after a failure: what is left there is no thread to resume
         if (failed)
             return text_result(vm, HK_ERR_MEMORY, "not enough memory for the result");
         if (!ok)
             return text_result(vm, HK_ERR_CONVERT, "%s", why.c_str());
-        lua_settop(from, first - 1);
     }
     r.count = uint32_t(count);
     r.data = out.data();
@@ -238,6 +262,8 @@ int trace_handler(lua_State* L)
 
 extern "C" hk_result hk_traceback(hk_vm* vm)
 {
+    if (vm->dead)
+        return hk::killed_result(vm);
     lua_State* L = hk::current(vm);
     hk::Buf& out = hk::frame_of(vm).results;
     out.clear();
@@ -251,6 +277,8 @@ extern "C" hk_result hk_traceback(hk_vm* vm)
 
 extern "C" hk_result hk_caller(hk_vm* vm)
 {
+    if (vm->dead)
+        return hk::killed_result(vm);
     lua_State* L = hk::current(vm);
     lua_Debug ar = {};
     for (int level = 0; lua_getinfo(L, level, "sl", &ar); level++)
@@ -258,6 +286,7 @@ extern "C" hk_result hk_caller(hk_vm* vm)
             break;
     hk::Buf& out = hk::frame_of(vm).results;
     out.clear();
+    hk::Insist insist(out);
     const char* source = ar.source ? ar.source : "";
     out.put_text(HK_T_STRING, source, strlen(source));
     double line = ar.currentline > 0 ? ar.currentline : 0;

@@ -41,24 +41,20 @@ void set_fast_flags()
 
 } // namespace hk
 
-extern "C" const char* hk_flag_mismatch(void);
-extern "C" const char* hk_flag_mismatch(void)
+static std::string difference()
 {
-    static std::string text;
-    text.clear();
+    std::string text;
     for (Luau::FValue<bool>* flag = Luau::FValue<bool>::list; flag; flag = flag->next)
     {
         bool wanted = strncmp(flag->name, "Luau", 4) == 0 && !strstr(flag->name, "Experimental");
         if (wanted && !hk::is_engine_flag(flag->name))
             text += std::string("not in flags.inc: ") + flag->name + "\n";
     }
-    for (const char* name : hk::kFlags)
-    {
-        bool found = false;
-        for (Luau::FValue<bool>* flag = Luau::FValue<bool>::list; flag; flag = flag->next)
-            found = found || strcmp(flag->name, name) == 0;
-        if (!found)
-            text += std::string("no longer in the library: ") + name + "\n";
-    }
+    return text;
+}
+
+extern "C" const char* hk_flag_mismatch(void)
+{
+    static const std::string text = difference();
     return text.empty() ? nullptr : text.c_str();
 }

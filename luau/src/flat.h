@@ -44,6 +44,14 @@ public:
     {
         return room;
     }
+    // Growth succeeds beyond the limit too, and is charged all the same: for reports of failures,
+    // which must get out also when it is memory that failed.
+    bool insist(bool on)
+    {
+        bool before = insists;
+        insists = on;
+        return before;
+    }
     void clear()
     {
         used = 0;
@@ -109,6 +117,22 @@ private:
     size_t used = 0;
     size_t room = 0;
     hk_vm* owner = nullptr;
+    bool insists = false;
+};
+
+struct Insist
+{
+    Buf& out;
+    bool before;
+    explicit Insist(Buf& out)
+        : out(out)
+        , before(out.insist(true))
+    {
+    }
+    ~Insist()
+    {
+        out.insist(before);
+    }
 };
 
 // A read position in flat values that somebody else owns.

@@ -15,6 +15,8 @@ namespace hk
 namespace
 {
 
+constexpr uint32_t kMaxDigits = 1 << 20;
+
 class Decoder
 {
 public:
@@ -49,7 +51,7 @@ public:
         case HK_T_BUFFER:
             return text([](lua_State* L, const char* p, size_t n) { memcpy(lua_newbuffer(L, n), p, n); });
         case HK_T_EXACT:
-            return text([](lua_State* L, const char* p, size_t n) { push_exact(L, p, n); });
+            return exact();
         case HK_T_VECTOR:
             return vector();
         case HK_T_TABLE:
@@ -120,11 +122,30 @@ private:
         return true;
     }
 
+    // Digits go into JSON as they are, so nothing else may be among them.
+    bool exact()
+    {
+        uint32_t n;
+        if (!in.take(&n, 4) || in.left() < n)
+            return fail("flat exact number: cut short");
+        const char* p = reinterpret_cast<const char*>(in.p);
+        uint32_t first = n > 0 && p[0] == '-' ? 1 : 0;
+        bool good = n > first && (p[first] != '0' || n == 1) && n < kMaxDigits;
+        for (uint32_t i = first; i < n && good; i++)
+            good = p[i] >= '0' && p[i] <= '9';
+        if (!good)
+            return fail("flat exact number: not a whole number in decimal digits");
+        in.p += n;
+        push_exact(L, p, n);
+        return true;
+    }
+
     bool numbers()
     {
         uint32_t n;
         if (!in.take(&n, 4) || in.left() / 8 < n)
             return fail("flat numbers: cut short");
+        luaL_checkstack(L, 4, "converting values");
         new_array(L, int(n));
         TValue* to = hvalue(L->top - 1)->array;
         for (uint32_t i = 0; i < n; i++)
@@ -247,10 +268,13 @@ private:
 
     bool error()
     {
+        // Looked at first: errors of errors would nest without a limit.
+        if (in.left() == 0 || *in.p != HK_T_TABLE)
+            return fail("flat error: not a table");
         if (!value())
             return false;
-        if (!lua_istable(L, -1))
-            return fail("flat error: not a table");
+        if (lua_getreadonly(L, -1))
+            return fail("flat error: the table is read-only");
         set_meta(kErrorMeta);
         return true;
     }
@@ -271,6 +295,9 @@ private:
         uint8_t flags;
         if (!in.take(&id, 4) || !in.take(&flags, 1) || !in.take(&n, 4) || in.left() < n)
             return fail("flat function: cut short");
+        if (!vm->hooks || !vm->hooks->call)
+            return fail("flat function: the VM has no host to call");
+        luaL_checkstack(L, 4, "converting values");
         push_host_function(L, id, flags, reinterpret_cast<const char*>(in.p), n);
         in.p += n;
         return true;

@@ -18,6 +18,9 @@ namespace
 // Size above which one crossing is refused: lengths are 32 bits wide.
 constexpr size_t kMaxFlat = size_t(1) << 31;
 
+// What tables cost a host such as Go, in bytes: about.
+constexpr size_t kTableCost = 64, kElementCost = 24, kPairCost = 48;
+
 class Encoder
 {
 public:
@@ -74,12 +77,33 @@ private:
         return ok ? true : fail("not enough memory to convert the value");
     }
 
+    // A key as people can read it: at most 40 bytes, control characters escaped.
+    static std::string shown(const char* s, size_t size)
+    {
+        std::string text;
+        for (size_t i = 0; i < size && i < 40; i++)
+        {
+            char escaped[8];
+            snprintf(escaped, sizeof(escaped), "\\x%02x", uint8_t(s[i]));
+            text += uint8_t(s[i]) < 0x20 || s[i] == 0x7f ? std::string(escaped) : std::string(1, s[i]);
+        }
+        return size > 40 ? text + "..." : text;
+    }
+
+    // Counts what the host will need for its side of a table. Without it, a few shared tables that
+    // hold each other many times would fill the host's memory before this side's limit is reached.
+    bool spend(size_t bytes)
+    {
+        spent += bytes;
+        return spent <= vm->memoryLimit || fail("too large to convert within the memory limit");
+    }
+
     // Prepends one step to the path while an error travels outwards.
     bool at(const TValue* key)
     {
         std::string step;
         if (ttisstring(key))
-            step = "." + std::string(svalue(key), tsvalue(key)->len < 40 ? tsvalue(key)->len : 40);
+            step = "." + shown(svalue(key), tsvalue(key)->len);
         else if (ttisnumber(key))
         {
             char buf[40];
@@ -146,6 +170,8 @@ private:
                 return fail("a table that contains itself");
         if (out.size() > kMaxFlat)
             return fail("more than 2 GiB in one value");
+        if (!spend(kTableCost))
+            return false;
         parents[depth++] = h;
         bool ok = h->node == &luaH_dummynode && numbers(h);
         if (!ok && why.empty())
@@ -178,7 +204,7 @@ private:
             memcpy(p, &v->value.n, 8);
         }
         out.resize(out.size() + size_t(n) * 8);
-        return true;
+        return spend(n * kElementCost);
     }
 
     bool fields(LuaTable* h)
@@ -191,6 +217,8 @@ private:
             head[0] |= HK_TABLE_READONLY;
         memcpy(head + 1, &narr, 4);
         if (!put(out.put_tagged(HK_T_TABLE, head, 9)))
+            return false;
+        if (!spend(narr * kElementCost))
             return false;
         size_t pairsAt = out.size() - 4;
         for (uint32_t i = 0; i < narr; i++)
@@ -213,7 +241,7 @@ private:
     bool pair(const TValue* k, const TValue* v, uint32_t& pairs)
     {
         pairs++;
-        return key(k) && (value(v) || at(k));
+        return spend(kPairCost) && key(k) && (value(v) || at(k));
     }
 
     // Values in the array part behind a hole.
@@ -302,6 +330,7 @@ private:
     const LuaTable* meta = nullptr;
     const LuaTable* parents[HK_MAX_DEPTH];
     int depth = 0;
+    size_t spent = 0;
 };
 
 } // namespace

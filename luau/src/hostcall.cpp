@@ -3,9 +3,7 @@
 
 #include "lstate.h"
 
-#include <mutex>
 #include <pthread.h>
-#include <unordered_set>
 
 namespace hk
 {
@@ -13,19 +11,27 @@ namespace hk
 namespace
 {
 
-// Names that closures point to, kept for the life of the process: Luau stores the bare pointer.
-const char* intern_name(const char* name, size_t size)
+// The first upvalue of a host function: its number, given back when the function is collected.
+struct Callee
 {
-    static std::mutex lock;
-    static std::unordered_set<std::string> names;
-    std::lock_guard<std::mutex> hold(lock);
-    return names.emplace(name, size).first->c_str();
+    uint32_t id;
+};
+
+const Callee* callee_of(const Closure* f)
+{
+    return reinterpret_cast<const Callee*>(uvalue(&f->c.upvals[0])->data);
 }
 
-void end_run(hk_vm* vm, uint32_t reason)
+void callee_collected(lua_State* L, void* p)
 {
-    vm->killWord.store((vm->run << 8) | reason, std::memory_order_relaxed);
-    throw Kill();
+    try
+    {
+        vm_of(L)->unused.push_back(static_cast<Callee*>(p)->id);
+    }
+    catch (const std::bad_alloc&)
+    {
+        // The host keeps one function longer than needed.
+    }
 }
 
 // Pushes what the host gave and returns how many values, or raises.
@@ -123,11 +129,11 @@ int host_call(lua_State* L)
     int nargs = int(L->top - L->base);
     encode_args(vm, L, f, frame.args);
     frame.out.clear();
-    frame.out.reserve(256);
+    frame.out.reserve(256); // without memory the host has to ask again
 
     hk_call call;
     call.host = vm->host;
-    call.id = uint32_t(nvalue(&f->c.upvals[0]));
+    call.id = callee_of(f)->id;
     call.nargs = uint32_t(nargs);
     call.args = frame.args.data();
     call.args_size = frame.args.size();
@@ -135,11 +141,11 @@ int host_call(lua_State* L)
     call.out_capacity = frame.out.capacity();
     call.out_size = 0;
     call.nresults = 0;
-    call.status = HK_CALL_RETURN;
     call.can_wait = is_wait_safe(vm, L, f) ? 1 : 0;
     call.reserved = 0;
     call.token = 0;
     call.vm = vm;
+    call.status = HK_CALL_MEMORY;
     {
         HostScope scope(vm);
         vm->hooks->call(&call);
@@ -159,6 +165,8 @@ int host_call(lua_State* L)
         vm->waitToken = call.token;
         return lua_break(L);
     }
+    if (call.status != HK_CALL_RETURN && call.status != HK_CALL_ERROR)
+        raise(L, "memory", "%s: not enough memory for the result", function_name(clvalue(L->ci->func)));
     return give(vm, L, FlatIn(call.out, call.out_size, call.nresults), call.status == HK_CALL_ERROR);
 }
 
@@ -175,24 +183,39 @@ int host_continue(lua_State* L, int)
 
 void push_host_function(lua_State* L, uint32_t id, uint8_t flags, const char* name, size_t size)
 {
-    lua_pushnumber(L, id);
+    Callee* callee = static_cast<Callee*>(lua_newuserdatadtor(L, sizeof(Callee), callee_collected));
+    callee->id = id;
     lua_pushlstring(L, name, size);
-    lua_pushcclosurek(L, host_call, intern_name(name, size), 2, (flags & HK_FN_MAY_WAIT) ? host_continue : nullptr);
+    const char* kept = vm_of(L)->names.emplace(name, size).first->c_str();
+    lua_pushcclosurek(L, host_call, kept, 2, (flags & HK_FN_MAY_WAIT) ? host_continue : nullptr);
 }
 
 void flush_output(hk_vm* vm)
 {
     if (vm->output.empty())
         return;
-    if (vm->hooks && vm->hooks->output)
-    {
-        // The hook is no host call: the VM is in the middle of something.
-        uint64_t outer = vm->caller.load(std::memory_order_relaxed);
-        vm->caller.store(0, std::memory_order_relaxed);
-        vm->hooks->output(vm->host, reinterpret_cast<const uint8_t*>(vm->output.data()), vm->output.size());
-        vm->caller.store(outer, std::memory_order_relaxed);
-    }
+    give_output(vm, vm->output.data(), vm->output.size());
     vm->output.clear();
+}
+
+bool deliver_output(hk_vm* vm)
+{
+    flush_output(vm);
+    if (!kill_reason(vm))
+        return true;
+    vm->dead = true;
+    return false;
+}
+
+void give_output(hk_vm* vm, const char* text, size_t size)
+{
+    if (!vm->hooks || !vm->hooks->output)
+        return;
+    // The hook is no host call: the VM is in the middle of something.
+    uint64_t outer = vm->caller.load(std::memory_order_relaxed);
+    vm->caller.store(0, std::memory_order_relaxed);
+    vm->hooks->output(vm->host, reinterpret_cast<const uint8_t*>(text), size);
+    vm->caller.store(outer, std::memory_order_relaxed);
 }
 
 } // namespace hk
@@ -205,10 +228,21 @@ extern "C" int hk_in_host_call(const hk_vm* vm)
 extern "C" int hk_call_reserve(hk_call* call, size_t size)
 {
     hk_vm* vm = call->vm;
-    hk::Frame& frame = *vm->frames[vm->depth - 1];
+    hk::Frame& frame = vm->frames[vm->depth - 1];
     if (!frame.out.reserve(size))
         return 0;
     call->out = frame.out.data();
     call->out_capacity = frame.out.capacity();
     return 1;
+}
+
+extern "C" size_t hk_take_unused(hk_vm* vm, uint32_t* ids, size_t most)
+{
+    size_t n = 0;
+    for (; n < most && !vm->unused.empty(); n++)
+    {
+        ids[n] = vm->unused.back();
+        vm->unused.pop_back();
+    }
+    return n;
 }

@@ -61,14 +61,14 @@ lua_State* next_broken(const hk_vm* vm, lua_State* co)
     return next->status == LUA_BREAK ? next : nullptr;
 }
 
-hk_result suspended_result(hk_vm* vm, hk_status status, lua_State* top)
+hk_result suspended_result(hk_vm* vm, hk_status status)
 {
-    flush_output(vm);
+    if (!deliver_output(vm))
+        return killed_result(vm);
     hk_result r = {};
     r.status = status;
     if (status == HK_WAIT)
         r.token = vm->waitToken;
-    (void)top;
     return r;
 }
 
@@ -102,7 +102,7 @@ hk_result outcome(hk_vm* vm, lua_State* top, int status, bool keep)
     case LUA_YIELD:
         return values_result(vm, top, lua_gettop(top), HK_YIELD);
     case LUA_BREAK:
-        return suspended_result(vm, std::exchange(vm->waiting, false) ? HK_WAIT : HK_SLICE, top);
+        return suspended_result(vm, std::exchange(vm->waiting, false) ? HK_WAIT : HK_SLICE);
     default:
         return error_result(vm, top, status);
     }
@@ -112,19 +112,24 @@ hk_result run_thread(hk_vm* vm, lua_State* top, int nargs, bool keep, bool inPla
 {
     vm->waiting = false;
     int status = LUA_OK;
+    size_t depth = vm->depth;
     try
     {
         RunScope scope(vm, inPlace ? 1 : 0);
         vm->depth++;
         status = drive(vm, top, nargs);
-        vm->depth--;
     }
     catch (const Kill&)
     {
-        vm->depth--;
         vm->dead = true;
-        return killed_result(vm);
     }
+    catch (const std::bad_alloc&)
+    {
+        vm->dead = true; // in the middle of anything
+    }
+    vm->depth = depth;
+    if (vm->dead)
+        return killed_result(vm);
     return outcome(vm, top, status, keep);
 }
 
@@ -157,6 +162,20 @@ void before_resume(lua_State* L)
 void after_resume(lua_State* L)
 {
     vm_of(L)->running.pop();
+}
+
+void mark_ended(hk_vm* vm, uint64_t run, uint32_t reason)
+{
+    uint64_t word = vm->killWord.load(std::memory_order_relaxed);
+    // Late news of an earlier run must not hide the end of this one.
+    while ((word >> 8) < run && !vm->killWord.compare_exchange_weak(word, (run << 8) | (reason & 0xff)))
+        ;
+}
+
+void end_run(hk_vm* vm, uint32_t reason)
+{
+    mark_ended(vm, vm->run, reason);
+    throw Kill();
 }
 
 void install_interrupt(hk_vm* vm)
@@ -209,7 +228,7 @@ extern "C" void hk_run_begin(hk_vm* vm, uint64_t run, const hk_limits* limits)
 
 extern "C" void hk_kill(hk_vm* vm, uint64_t run, uint32_t reason)
 {
-    vm->killWord.store((run << 8) | (reason & 0xff), std::memory_order_seq_cst);
+    mark_ended(vm, run, reason);
     install_interrupt(vm);
 }
 
@@ -225,6 +244,8 @@ extern "C" hk_result hk_call_function(hk_vm* vm, hk_ref fn, const uint8_t* args,
         return killed_result(vm);
     if (vm->depth >= kMaxNesting)
         return text_result(vm, HK_ERR_INVALID, "calls between host and script nested deeper than %d", int(kMaxNesting));
+    if (nargs > size)
+        return text_result(vm, HK_ERR_INVALID, "flat values: fewer than said");
     lua_State* L = current(vm);
     int top = lua_gettop(L);
     const char* why = nullptr;
@@ -232,7 +253,7 @@ extern "C" hk_result hk_call_function(hk_vm* vm, hk_ref fn, const uint8_t* args,
     bool ready = false;
     auto work = [&](lua_State* L)
     {
-        luaL_checkstack(L, int(nargs) + 8, "calling a function");
+        luaL_checkstack(L, 8, "calling a function");
         lua_rawgeti(L, LUA_REGISTRYINDEX, vm->fixed[kTraceHandler]);
         FlatIn in(args, size, nargs);
         if (!push_ref(vm, L, fn))
@@ -352,6 +373,8 @@ extern "C" hk_result hk_start(
         return killed_result(vm);
     if (vm->depth >= kMaxNesting)
         return text_result(vm, HK_ERR_INVALID, "calls between host and script nested deeper than %d", int(kMaxNesting));
+    if (nargs > size)
+        return text_result(vm, HK_ERR_INVALID, "flat values: fewer than said");
 
     lua_State* L = current(vm);
     int top = lua_gettop(L);
@@ -374,7 +397,7 @@ extern "C" hk_result hk_start(
         co,
         [&](lua_State* co)
         {
-            luaL_checkstack(co, int(nargs) + 4, "starting a thread");
+            luaL_checkstack(co, 4, "starting a thread");
             FlatIn in(args, size, nargs);
             if (!push_ref(vm, co, fn))
                 why = "the function belongs to another VM, or to one that was reset or released it";
@@ -392,7 +415,7 @@ extern "C" hk_result hk_start(
     else if ((flags & HK_START_ENTRY) && !prepare_entry(vm, co, nargs, r))
         ; // r says why
     else if (flags & HK_START_SUSPENDED)
-        r = suspended_result(vm, HK_SLICE, co);
+        r = suspended_result(vm, HK_SLICE);
     else
         r = run_thread(vm, co, int(nargs) - (flags & HK_START_ENTRY ? 1 : 0), (flags & HK_START_KEEP) != 0, (flags & HK_START_IN_PLACE) != 0);
     if (r.status == HK_YIELD || r.status == HK_WAIT || r.status == HK_SLICE)
@@ -406,6 +429,14 @@ extern "C" hk_result hk_start(
     return r;
 }
 
+// Yielded, broken off, or not begun yet.
+static bool can_resume(lua_State* co)
+{
+    if (co->status == LUA_YIELD || co->status == LUA_BREAK)
+        return true;
+    return co->status == LUA_OK && co->ci == co->base_ci && lua_gettop(co) > 0;
+}
+
 extern "C" hk_result hk_resume(hk_vm* vm, hk_ref thread, const uint8_t* args, size_t size, uint32_t nargs, uint32_t flags)
 {
     if (vm->dead)
@@ -417,18 +448,20 @@ extern "C" hk_result hk_resume(hk_vm* vm, hk_ref thread, const uint8_t* args, si
         return text_result(vm, HK_ERR_INVALID, "the thread belongs to another VM, or to one that was reset or released it");
     lua_State* co = lua_tothread(L, -1);
     int top = lua_gettop(L) - 1;
-    if (!co || co->isactive || (co->status != LUA_YIELD && co->status != LUA_BREAK && lua_gettop(co) == 0))
+    if (!co || co->isactive || !can_resume(co))
     {
         lua_settop(L, top);
         return text_result(vm, HK_ERR_INVALID, "the thread cannot be resumed: it is running or has finished");
     }
     hk_result r;
+    bool keep = (flags & HK_RESUME_KEEP) != 0, inPlace = (flags & HK_RESUME_IN_PLACE) != 0;
     if (co->status == LUA_BREAK)
     {
         vm->payload = FlatIn(args, size, nargs);
         vm->payloadError = (flags & HK_RESUME_ERROR) != 0;
-        r = run_thread(vm, co, 0, (flags & HK_RESUME_KEEP) != 0);
+        r = run_thread(vm, co, 0, keep, inPlace);
         vm->payload = FlatIn();
+        vm->payloadError = false;
     }
     else
     {
@@ -437,11 +470,16 @@ extern "C" hk_result hk_resume(hk_vm* vm, hk_ref thread, const uint8_t* args, si
         FlatIn in(args, size, nargs);
         // A thread that has not begun has its function and arguments on its stack already.
         int have = co->status == LUA_OK ? lua_gettop(co) - 1 : 0;
+        int before = lua_gettop(co);
         int status = protect(vm, co, [&](lua_State* co) { ready = decode_values(vm, co, in, why); });
         if (status != 0 || !ready)
+        {
             r = setup_failed(vm, co, status, why);
+            if (!vm->dead)
+                lua_settop(co, before); // so that it can be tried again
+        }
         else
-            r = run_thread(vm, co, have + int(nargs), (flags & HK_RESUME_KEEP) != 0);
+            r = run_thread(vm, co, have + int(nargs), keep, inPlace);
     }
     if (r.status == HK_YIELD || r.status == HK_WAIT || r.status == HK_SLICE)
         r.thread = thread;

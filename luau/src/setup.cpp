@@ -33,15 +33,17 @@ int print(lua_State* L)
         if (vm->limits.output && vm->outputTotal > vm->limits.output)
         {
             flush_output(vm);
-            vm->killWord.store((vm->run << 8) | HK_KILL_OUTPUT, std::memory_order_relaxed);
-            throw Kill();
+            end_run(vm, HK_KILL_OUTPUT);
         }
         if (i > 1)
             vm->output += '\t';
-        vm->output.append(s, size);
-        lua_pop(L, 1);
-        if (vm->output.size() >= kOutputChunk)
+        if (vm->output.size() + size > kOutputChunk)
             flush_output(vm);
+        if (size > kOutputChunk)
+            give_output(vm, s, size); // long texts are not copied
+        else
+            vm->output.append(s, size);
+        lua_pop(L, 1);
     }
     vm->output += '\n';
     return 0;

@@ -1,6 +1,7 @@
 // A VM's life: making, saving, resetting, closing, and the small reads and writes of the host.
 #include "vm.h"
 
+#include "lapi.h"
 #include "lstate.h"
 #include "lgc.h"
 
@@ -49,6 +50,11 @@ void on_pressure(void* ud)
 class IdleArenas
 {
 public:
+    IdleArenas()
+    {
+        idle.reserve(kMost);
+    }
+
     Arena* take(size_t limit)
     {
         std::lock_guard<std::mutex> hold(lock);
@@ -154,6 +160,25 @@ hk_result operate(hk_vm* vm, const char* what, F f)
     return r;
 }
 
+void push_name(lua_State* L, const char* name, size_t size)
+{
+    if (size > (size_t(1) << 30))
+        luaL_error(L, "the name is longer than 1 GiB");
+    lua_pushlstring(L, name ? name : "", size);
+}
+
+// Stores the value on top under the key below it, in the table at idx. Loaded code may have read the
+// globals already and kept what it found; where such a value changes, it must read again.
+void store(lua_State* L, int idx)
+{
+    lua_pushvalue(L, -2);
+    lua_rawget(L, idx);
+    if (!lua_isnil(L, -1) && !lua_rawequal(L, -1, -2))
+        lua_setsafeenv(L, LUA_GLOBALSINDEX, false);
+    lua_pop(L, 1);
+    lua_rawset(L, idx);
+}
+
 // The value on top as the result.
 void give_top(hk_vm* vm, lua_State* L, hk_result& r, Keep keep)
 {
@@ -208,21 +233,36 @@ void arm_pressure(hk_vm* vm)
 
 using namespace hk;
 
+// An hk_vm with these options and no Luau state yet; nullptr without memory.
+static hk_vm* plain_vm(const hk_vm_options& options)
+{
+    hk_vm* vm = new (std::nothrow) hk_vm;
+    if (!vm)
+        return nullptr;
+    vm->host = options.host;
+    vm->hooks = options.hooks;
+    vm->useMalloc = (options.flags & HK_VM_MALLOC) != 0;
+    vm->native = (options.flags & HK_VM_NATIVE) != 0;
+    vm->reserved = options.memory_limit ? options.memory_limit : HK_DEFAULT_MEMORY;
+    vm->memoryLimit = vm->reserved;
+    for (Frame& frame : vm->frames)
+    {
+        frame.args.charge_to(vm);
+        frame.out.charge_to(vm);
+        frame.results.charge_to(vm);
+    }
+    return vm;
+}
+
 extern "C" hk_result hk_vm_new(const hk_vm_options* options, hk_vm** out)
 {
     set_fast_flags();
     *out = nullptr;
     hk_result r = {};
     r.status = HK_ERR_MEMORY;
-    hk_vm* vm = new (std::nothrow) hk_vm;
+    hk_vm* vm = plain_vm(options ? *options : hk_vm_options{});
     if (!vm)
         return r;
-    vm->host = options->host;
-    vm->hooks = options->hooks;
-    vm->useMalloc = (options->flags & HK_VM_MALLOC) != 0;
-    vm->native = (options->flags & HK_VM_NATIVE) != 0;
-    vm->reserved = options->memory_limit ? options->memory_limit : HK_DEFAULT_MEMORY;
-    vm->memoryLimit = vm->reserved;
     vm->json = json_scratch_new();
     lua_State* L = vm->json ? new_state(vm) : nullptr;
     int status = LUA_ERRMEM;
@@ -278,8 +318,7 @@ extern "C" hk_result hk_vm_save(hk_vm* vm)
     vm->image = image_save(vm->L, vm->arena);
     if (!vm->image)
         return text_result(vm, HK_ERR_MEMORY, "not enough memory for the image");
-    vm->imageEpoch = vm->epoch;
-    vm->epoch++;
+    save_refs(vm);
     return hk_result{};
 }
 
@@ -290,8 +329,8 @@ extern "C" hk_result hk_vm_reset(hk_vm* vm)
     if (vm->depth > 0 || !vm->running.empty())
         return text_result(vm, HK_ERR_INVALID, "the VM cannot be reset while it runs");
     image_restore(vm->image, vm->arena, vm->L);
-    vm->epoch++;
-    vm->liveRefs = 0;
+    restore_refs(vm);
+    vm->unused.clear();
     vm->dead = false;
     vm->running.blocked = 0;
     vm->waiting = false;
@@ -323,17 +362,22 @@ extern "C" hk_result hk_get_global(hk_vm* vm, const char* name, size_t size)
         "reading a global",
         [&](lua_State* L, hk_result& r, const char*&)
         {
-            // Raw: a script may have given its globals a metatable, whose functions must not run here.
+            // Raw, for a script may have given its globals a metatable whose code never ends.
+            push_name(L, name, size);
             lua_pushvalue(L, LUA_GLOBALSINDEX);
-            lua_pushlstring(L, name, size);
-            lua_rawget(L, -2);
-            if (lua_isnil(L, -1))
+            TValue globals;
+            sethvalue(L, &globals, vm->L->gt);
+            luaA_pushvalue(L, &globals);
+            lua_rawgeti(L, LUA_REGISTRYINDEX, vm->fixed[kSealed]);
+            int name = lua_gettop(L) - 3;
+            for (int table = name + 1; table <= name + 3; table++)
             {
-                lua_rawgeti(L, LUA_REGISTRYINDEX, vm->fixed[kSealed]);
-                lua_pushlstring(L, name, size);
-                lua_rawget(L, -2);
+                lua_pushvalue(L, name);
+                lua_rawget(L, table);
+                if (!lua_isnil(L, -1) || table == name + 3)
+                    return give_top(vm, L, r, kKeepObjects);
+                lua_pop(L, 1);
             }
-            give_top(vm, L, r, kKeepObjects);
         }
     );
 }
@@ -347,9 +391,9 @@ extern "C" hk_result hk_set_global(hk_vm* vm, const char* name, size_t size, con
         {
             FlatIn in(value, value_size, 1);
             lua_pushvalue(L, LUA_GLOBALSINDEX);
-            lua_pushlstring(L, name, size);
+            push_name(L, name, size);
             if (decode_value(vm, L, in, why))
-                lua_rawset(L, -3);
+                store(L, lua_gettop(L) - 2);
         }
     );
 }
@@ -413,7 +457,7 @@ extern "C" hk_result hk_set_field(hk_vm* vm, hk_ref table, const uint8_t* pair, 
             if (lua_isnil(L, -1))
                 why = "the key is nil";
             else if (decode_value(vm, L, in, why))
-                lua_rawset(L, -3);
+                store(L, lua_gettop(L) - 2);
         }
     );
 }

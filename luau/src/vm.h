@@ -15,6 +15,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace hk
@@ -82,6 +83,9 @@ private:
     int first = 0;
 };
 
+// Nesting of calls between host and script: each takes space on the C stack.
+constexpr size_t kMaxNesting = 100;
+
 // What one nesting depth of host calls needs: buffers stay where they are while deeper ones run.
 struct Frame
 {
@@ -111,7 +115,7 @@ struct hk_vm
     hk::ResumeChain running;
     size_t depth = 0;                // host calls on the C stack
     std::atomic<uint64_t> caller{0}; // the OS thread that is inside the innermost host call; else 0
-    std::vector<std::unique_ptr<hk::Frame>> frames;
+    hk::Frame frames[hk::kMaxNesting + 1];
     uint64_t waitToken = 0;
     bool waiting = false;    // a host call asked for a wait; else a break is a time slice
     bool dead = false;       // killed: nothing but reset and close
@@ -130,11 +134,14 @@ struct hk_vm
     std::atomic<int64_t> charged{0};
     std::string output;
 
-    // References: the low half is a registry slot, the high half the epoch it was made in.
-    uint32_t epoch = 1;
-    uint32_t imageEpoch = 0; // references up to this epoch survive resets
+    // Host functions.
+    std::unordered_set<std::string> names; // Luau keeps bare pointers to them
+    std::vector<uint32_t> unused;          // ids that no script can call any more
+
+    // References.
+    std::vector<hk_ref> refs, savedRefs; // by registry slot: the live one, or 0; those of the image
+    uint64_t lastSerial = 0, savedSerial = 0;
     uint64_t liveRefs = 0;
-    std::vector<uint8_t> generations; // of registry slots
     bool impure = false;
     uint64_t observedRandom = 0;
     int fixed[hk::kFixedRefs] = {};
@@ -162,6 +169,10 @@ inline void check_kill(const hk_vm* vm)
         throw Kill();
 }
 
+// Marks the run as ended. An end that was marked before keeps its reason.
+void mark_ended(hk_vm* vm, uint64_t run, uint32_t reason);
+[[noreturn]] void end_run(hk_vm* vm, uint32_t reason);
+
 constexpr uint32_t kAttendCollect = 1u << 16; // internal: collect garbage at the next safe point
 
 void install_interrupt(hk_vm* vm);
@@ -171,16 +182,9 @@ void set_memory_limit(hk_vm* vm, size_t bytes);
 void before_resume(lua_State* L);
 void after_resume(lua_State* L);
 
-// Nesting of calls between host and script: each takes space on the C stack.
-constexpr size_t kMaxNesting = 100;
-
-void add_frames(hk_vm* vm);
-
 inline Frame& frame_of(hk_vm* vm)
 {
-    if (vm->frames.size() <= vm->depth)
-        add_frames(vm);
-    return *vm->frames[vm->depth];
+    return vm->frames[vm->depth];
 }
 
 // The thread whose stack the host may use now.
@@ -193,6 +197,8 @@ inline lua_State* current(const hk_vm* vm)
 hk_ref make_ref(hk_vm* vm, lua_State* L, int idx);
 bool push_ref(hk_vm* vm, lua_State* L, hk_ref ref); // false and nothing pushed when it is stale
 void drop_ref(hk_vm* vm, hk_ref ref);
+void save_refs(hk_vm* vm);    // references made so far survive restore_refs
+void restore_refs(hk_vm* vm); // all others die
 
 // Runs f with Luau errors and kills caught; f may throw neither to the caller.
 int protect(hk_vm* vm, lua_State* L, void (*f)(lua_State* L, void* ud), void* ud);
@@ -221,6 +227,8 @@ hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status,
 
 int trace_handler(lua_State* L);
 void flush_output(hk_vm* vm);
+bool deliver_output(hk_vm* vm); // false: the host ended the run meanwhile
+void give_output(hk_vm* vm, const char* text, size_t size);
 int host_call(lua_State* L);
 int host_continue(lua_State* L, int status);
 void push_host_function(lua_State* L, uint32_t id, uint8_t flags, const char* name, size_t size);

@@ -3,7 +3,6 @@ package capi
 /*
 #include "hukilau.h"
 
-extern const char *hk_flag_mismatch(void);
 */
 import "C"
 

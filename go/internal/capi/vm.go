@@ -23,7 +23,6 @@ package capi
 #cgo nocallback hk_vm_stats
 
 extern const hk_host *hukilau_go_hooks(void);
-extern const char *hk_flag_mismatch(void);
 */
 import "C"
 
