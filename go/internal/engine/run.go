@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -254,11 +255,18 @@ func (v *VM) wakeSleepers() {
 
 // waitForWork blocks until a task can go on or the run is over.
 func (v *VM) waitForWork() error {
+	yielded := false
 	for {
 		v.wakeSleepers()
 		v.collectInbox()
 		if len(v.ready) > 0 {
 			return nil
+		}
+		if !yielded {
+			// What was just asked for may be done by a goroutine that only needs its turn.
+			yielded = true
+			runtime.Gosched()
+			continue
 		}
 		v.releaseSlot()
 		var alarm <-chan time.Time
