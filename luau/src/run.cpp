@@ -72,24 +72,25 @@ hk_result suspended_result(hk_vm* vm, hk_status status)
     return r;
 }
 
-// Resumes top, or the thread that it waits for and then each that waited for that one. The
+// Resumes the thread that others wait for, innermost, and then each that waited for that one. The
 // coroutine functions of Luau go on by themselves once their coroutine is no longer broken off.
-int drive(hk_vm* vm, lua_State* top, int nargs)
+int drive_chain(const hk_vm* vm, lua_State* top, lua_State* from)
 {
-    // Luau's limit of nested C calls counts on through host calls: they share one C stack.
-    lua_State* from = vm->running.innermost();
     std::vector<lua_State*> chain;
     for (lua_State* co = top; co; co = next_broken(vm, co))
         chain.push_back(co);
     int status = LUA_OK;
-    for (size_t i = chain.size(); i > 0; i--)
-    {
-        status = lua_resume(chain[i - 1], from, nargs);
-        nargs = 0;
-        if (status == LUA_BREAK)
-            break;
-    }
+    for (size_t i = chain.size(); i > 0 && status != LUA_BREAK; i--)
+        status = lua_resume(chain[i - 1], from, 0);
     return status;
+}
+
+// Resumes top, or what it waits for.
+int drive(hk_vm* vm, lua_State* top, int nargs)
+{
+    // Luau's limit of nested C calls counts on through host calls: they share one C stack.
+    lua_State* from = vm->running.innermost();
+    return next_broken(vm, top) ? drive_chain(vm, top, from) : lua_resume(top, from, nargs);
 }
 
 // What became of top, in words of the interface. top stays anchored by the caller.

@@ -86,7 +86,7 @@ public:
 
 private:
     static constexpr size_t kMost = 16;
-    static constexpr size_t kKeep = size_t(256) << 10; // resident bytes of each
+    static constexpr size_t kKeep = size_t(512) << 10; // resident bytes of each: a small VM and its run
     struct Entry
     {
         Arena* arena;

@@ -132,9 +132,10 @@ type Limits struct {
 	Memory    uint64
 }
 
-func (l *Limits) c() C.hk_limits {
-	return C.hk_limits{host_calls: C.uint64_t(l.HostCalls), output: C.uint64_t(l.Output), memory: C.size_t(l.Memory)}
-}
+// c views the limits as C has them: the same three words. A copy would cost an allocation a call.
+func (l *Limits) c() *C.hk_limits { return (*C.hk_limits)(unsafe.Pointer(l)) }
+
+var _ [unsafe.Sizeof(Limits{})]byte = [unsafe.Sizeof(C.hk_limits{})]byte{}
 
 // NewVM is hk_vm_new with the callbacks of this package; host names the Handler.
 func NewVM(memory uint64, flags uint32, host uint64) (VM, Status) {
@@ -154,8 +155,7 @@ func (vm VM) Close() { C.hk_vm_close(vm.p) }
 
 // RunBegin is hk_run_begin.
 func (vm VM) RunBegin(run uint64, limits *Limits) {
-	l := limits.c()
-	C.hk_run_begin(vm.p, C.uint64_t(run), &l)
+	C.hk_run_begin(vm.p, C.uint64_t(run), limits.c())
 }
 
 // Kill is hk_kill. Any goroutine may call it while the VM is open.
@@ -214,9 +214,8 @@ func (vm VM) CallFunction(fn uint64, args []byte, nargs uint32) Result {
 
 // Start is hk_start.
 func (vm VM) Start(fn uint64, args []byte, nargs, flags uint32, run uint64, limits *Limits) Result {
-	l := limits.c()
 	return result(C.hk_start(vm.p, C.hk_ref(fn), bytesPtr(args), C.size_t(len(args)), C.uint32_t(nargs),
-		C.uint32_t(flags), C.uint64_t(run), &l))
+		C.uint32_t(flags), C.uint64_t(run), limits.c()))
 }
 
 // Resume is hk_resume.

@@ -41,9 +41,18 @@ type Pool struct {
 
 	mu     sync.Mutex
 	idle   []*resident
-	impure bool // its top level runs in every invocation
+	top    topLevel
 	closed bool
 }
+
+// topLevel says whether what the top level of a program leaves behind may be kept in an image.
+type topLevel uint8
+
+const (
+	topUnknown topLevel = iota
+	topPure
+	topImpure // it runs in every invocation
+)
 
 // resident is a VM that stays for later invocations.
 type resident struct {
@@ -180,10 +189,16 @@ func (p *Pool) first(ctx context.Context, use func(luau.Values) error, args []an
 		return err
 	}
 	r := &resident{pool: p, vm: vm}
-	if p.options.Isolation == Shared {
+	top := p.topLevel()
+	switch {
+	case p.options.Isolation == Shared:
 		err = p.firstShared(ctx, r, use, args)
-	} else {
-		err = p.firstPristine(ctx, r, use, args)
+	case top == topUnknown:
+		err = p.survey(ctx, vm, use, args)
+	case top == topPure:
+		err = p.firstPure(ctx, r, use, args)
+	default:
+		err = p.firstImpure(ctx, r, use, args)
 	}
 	if r.fn == nil {
 		r.close()
@@ -191,6 +206,12 @@ func (p *Pool) first(ctx context.Context, use func(luau.Values) error, args []an
 	}
 	p.put(r, err)
 	return err
+}
+
+func (p *Pool) topLevel() topLevel {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.top
 }
 
 func (p *Pool) firstShared(ctx context.Context, r *resident, use func(luau.Values) error, args []any) error {
@@ -206,10 +227,52 @@ func (p *Pool) load(vm *VM) (*luau.Function, error) {
 	return vm.state.Load(p.code, p.program.Chunk, luau.LoadOptions{Native: p.config.Native})
 }
 
-// firstPristine finds out whether the state after the chunk's top level may be kept. If so, an
-// invocation is the function alone; else the top level runs in each. It has run once by then, and
-// this invocation uses that run, so that its effects happen once for each invocation.
-func (p *Pool) firstPristine(ctx context.Context, r *resident, use func(luau.Values) error, args []any) error {
+// survey is the first invocation of all. It takes no image, which costs more than a run: many programs
+// are invoked once. The next one will know from it what to keep.
+func (p *Pool) survey(ctx context.Context, vm *VM, use func(luau.Values) error, args []any) error {
+	chunk, err := p.load(vm)
+	if err != nil {
+		return err
+	}
+	if err := vm.state.Observe(); err != nil {
+		return err
+	}
+	entry, runErr := p.runTop(ctx, vm, chunk)
+	impure, err := vm.state.Impure()
+	if err != nil {
+		return err
+	}
+	if runErr != nil {
+		return runErr
+	}
+	p.mu.Lock()
+	p.top = topPure
+	if impure {
+		p.top = topImpure
+	}
+	p.mu.Unlock()
+	return vm.Run(ctx, entry, p.runOptions(false), use, args...)
+}
+
+// firstPure keeps the state after the top level: an invocation is the function alone.
+func (p *Pool) firstPure(ctx context.Context, r *resident, use func(luau.Values) error, args []any) error {
+	chunk, err := p.load(r.vm)
+	if err != nil {
+		return err
+	}
+	entry, err := p.runTop(ctx, r.vm, chunk)
+	if err != nil {
+		return err
+	}
+	if err := r.save(); err != nil {
+		return err
+	}
+	r.fn = entry
+	return r.vm.Run(ctx, entry, p.runOptions(true), use, args...)
+}
+
+// firstImpure keeps the state before the top level, which runs in each invocation.
+func (p *Pool) firstImpure(ctx context.Context, r *resident, use func(luau.Values) error, args []any) error {
 	chunk, err := p.load(r.vm)
 	if err != nil {
 		return err
@@ -221,56 +284,24 @@ func (p *Pool) firstPristine(ctx context.Context, r *resident, use func(luau.Val
 	if err := r.save(); err != nil {
 		return err
 	}
-	if p.knownImpure() {
-		r.fn = both
-		return r.vm.Run(ctx, both, p.runOptions(true), use, args...)
-	}
-	entry, pure, err := p.prepare(ctx, r.vm, chunk)
-	switch {
-	case err != nil:
-		return err
-	case !pure:
-		p.mu.Lock()
-		p.impure = true
-		p.mu.Unlock()
-		r.fn = both
-		return r.vm.Run(ctx, entry, p.runOptions(false), use, args...)
-	}
-	if err := r.save(); err != nil {
-		return err
-	}
-	r.fn = entry
-	return r.vm.Run(ctx, entry, p.runOptions(true), use, args...)
+	r.fn = both
+	return r.vm.Run(ctx, both, p.runOptions(true), use, args...)
 }
 
-func (p *Pool) knownImpure() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.impure
-}
-
-// prepare runs the top level under observation and finds the function.
-func (p *Pool) prepare(ctx context.Context, vm *VM, chunk *luau.Function) (entry *luau.Function, pure bool, err error) {
-	if err := vm.state.Observe(); err != nil {
-		return nil, false, err
-	}
-	runErr := vm.Run(ctx, chunk, RunOptions{Mode: EndWithMain, Limits: p.options.Limits}, nil)
-	impure, err := vm.state.Impure()
-	if err != nil {
-		return nil, false, err
-	}
-	if runErr != nil {
-		return nil, false, runErr
+// runTop runs the top level and finds the function.
+func (p *Pool) runTop(ctx context.Context, vm *VM, chunk *luau.Function) (*luau.Function, error) {
+	if err := vm.Run(ctx, chunk, RunOptions{Mode: EndWithMain, Limits: p.options.Limits}, nil); err != nil {
+		return nil, err
 	}
 	v, err := vm.state.Global(p.program.Entry)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	entry, ok := v.(*luau.Function)
 	if !ok {
-		return nil, false, noEntry(p.program.Chunk, p.program.Entry)
+		return nil, noEntry(p.program.Chunk, p.program.Entry)
 	}
-	return entry, !impure, nil
+	return entry, nil
 }
 
 func noEntry(chunk, name string) error {

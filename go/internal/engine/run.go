@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -31,10 +32,11 @@ type task struct {
 // options keep the identity of what a module returns.
 func (t *task) options() luau.ResumeOptions { return luau.ResumeOptions{KeepTables: t.module != nil} }
 
-// work is a task that can go on, and how.
+// work is a task that can go on, and how: by resume, or without one by what it waited for.
 type work struct {
 	task   *task
 	resume func() (luau.ThreadID, luau.Outcome)
+	done   completion
 }
 
 // completion is the outcome of a host call, on its way to the VM's goroutine.
@@ -58,8 +60,7 @@ type RunOptions struct {
 // are converted by use before anything else happens in the VM; use may be nil. When ctx ends, so
 // does the run, at once.
 func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(luau.Values) error, args ...any) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	v.context.begin(ctx)
 	v.ctx, v.mode, v.limits, v.logged, v.failed, v.current = ctx, o.Mode, o.Limits, 0, nil, nil
 	defer v.endRun()
 	limits := luau.Limits{HostCalls: o.Limits.HostCalls, Output: o.Limits.Output, Memory: o.Limits.Memory}
@@ -105,7 +106,29 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 }
 
 func (v *VM) push(t *task, resume func() (luau.ThreadID, luau.Outcome)) {
-	v.ready = append(v.ready, work{t, resume})
+	v.pushWork(work{task: t, resume: resume})
+}
+
+func (v *VM) pushWork(w work) {
+	if len(v.ready) == 0 {
+		v.ready = v.readyRoom
+	}
+	v.ready = append(v.ready, w)
+	if cap(v.ready) > cap(v.readyRoom) {
+		v.readyRoom = v.ready[:0]
+	}
+}
+
+func (v *VM) resume(w *work) (luau.ThreadID, luau.Outcome) {
+	t := w.task
+	switch {
+	case w.resume != nil:
+		return w.resume()
+	case w.done.err != nil:
+		return t.thread, v.state.DeliverError(t.thread, t.options(), t.name, w.done.err)
+	default:
+		return t.thread, v.state.Deliver(t.thread, t.options(), w.done.values...)
+	}
 }
 
 // schedule runs tasks until over says so, nothing can happen any more, or the run was killed.
@@ -124,7 +147,6 @@ func (v *VM) schedule(over func() bool) error {
 		if len(v.waiting) == 0 {
 			return v.stuck(over)
 		}
-		v.releaseSlot()
 		if err := v.waitForWork(); err != nil {
 			return err
 		}
@@ -151,7 +173,7 @@ func (v *VM) step() error {
 	}
 	v.current = w.task
 	v.busy.Store(true)
-	thread, out := w.resume()
+	thread, out := v.resume(&w)
 	v.busy.Store(false)
 	v.current = nil
 	if thread != 0 {
@@ -218,19 +240,37 @@ func (v *VM) armSlice() {
 // ended is the error of a run whose context is over while no script runs.
 func (v *VM) ended() error { return luau.KilledBy(context.Cause(v.ctx)) }
 
+// wakeSleepers makes those ready whose time has come.
+func (v *VM) wakeSleepers() {
+	for v.sleeping.pressing() {
+		v.finish(completion{token: v.sleeping.pop()})
+	}
+	if len(v.sleeping) == 0 {
+		return
+	}
+	for now := time.Now(); v.sleeping.due(now); {
+		v.finish(completion{token: v.sleeping.pop()})
+	}
+}
+
 // waitForWork blocks until a task can go on or the run is over.
 func (v *VM) waitForWork() error {
+	yielded := false
 	for {
-		now := time.Now()
-		for _, token := range v.sleeping.due(now) {
-			v.finish(completion{token: token})
-		}
+		v.wakeSleepers()
 		v.collectInbox()
 		if len(v.ready) > 0 {
 			return nil
 		}
+		if !yielded {
+			// What was just asked for may be done by a goroutine that only needs its turn.
+			yielded = true
+			runtime.Gosched()
+			continue
+		}
+		v.releaseSlot()
 		var alarm <-chan time.Time
-		if d, ok := v.sleeping.next(now); ok {
+		if d, ok := v.sleeping.next(time.Now()); ok {
 			if v.timer == nil {
 				v.timer = time.NewTimer(d)
 			} else {
@@ -252,6 +292,7 @@ func (v *VM) waitForWork() error {
 func (v *VM) complete(c completion) {
 	v.inbox.Lock()
 	v.inbox.list = append(v.inbox.list, c)
+	v.inbox.some.Store(true)
 	v.inbox.Unlock()
 	select {
 	case v.wake <- struct{}{}:
@@ -275,13 +316,19 @@ func (v *VM) armSliceFromOutside() {
 }
 
 func (v *VM) collectInbox() {
+	if !v.inbox.some.Load() {
+		return
+	}
 	v.inbox.Lock()
 	list := v.inbox.list
-	v.inbox.list = nil
+	v.inbox.list = v.inboxRoom[:0]
+	v.inbox.some.Store(false)
 	v.inbox.Unlock()
 	for _, c := range list {
 		v.finish(c)
 	}
+	clear(list)
+	v.inboxRoom = list
 }
 
 // finish makes the task that waits for the token ready.
@@ -291,16 +338,12 @@ func (v *VM) finish(c completion) {
 		return
 	}
 	delete(v.waiting, c.token)
-	v.push(t, func() (luau.ThreadID, luau.Outcome) {
-		if c.err != nil {
-			return t.thread, v.state.DeliverError(t.thread, t.options(), t.name, c.err)
-		}
-		return t.thread, v.state.Deliver(t.thread, t.options(), c.values...)
-	})
+	v.pushWork(work{task: t, done: c})
 }
 
 // endRun forgets all that is left of the run.
 func (v *VM) endRun() {
+	v.context.end()
 	v.releaseSlot()
 	for _, i := range v.instances {
 		i.EndRun()
@@ -311,10 +354,12 @@ func (v *VM) endRun() {
 	for _, t := range v.waiting {
 		v.state.Drop(t.thread)
 	}
+	clear(v.ready)
 	v.ready, v.sleeping, v.tasks = nil, nil, 0
 	clear(v.waiting)
 	v.inbox.Lock()
 	v.inbox.list = nil
+	v.inbox.some.Store(false)
 	v.inbox.Unlock()
 	if v.slice != nil {
 		v.slice.Stop()

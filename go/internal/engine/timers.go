@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"container/heap"
-	"time"
-)
+import "time"
 
 // sleeper is a task that goes on at a time.
 type sleeper struct {
@@ -11,29 +8,53 @@ type sleeper struct {
 	token uint64
 }
 
+// sleepers is a heap: the first one wakes first. Written out, because container/heap allocates for
+// each of them.
 type sleepers []sleeper
 
-func (s sleepers) Len() int           { return len(s) }
-func (s sleepers) Less(i, j int) bool { return s[i].when.Before(s[j].when) }
-func (s sleepers) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }
-func (s *sleepers) Push(x any)        { *s = append(*s, x.(sleeper)) }
-func (s *sleepers) Pop() any {
-	old := *s
-	last := old[len(old)-1]
-	*s = old[:len(old)-1]
-	return last
-}
-
-func (s *sleepers) add(when time.Time, token uint64) { heap.Push(s, sleeper{when, token}) }
-
-// due takes the tokens whose time has come.
-func (s *sleepers) due(now time.Time) []uint64 {
-	var tokens []uint64
-	for len(*s) > 0 && !(*s)[0].when.After(now) {
-		tokens = append(tokens, heap.Pop(s).(sleeper).token)
+// add takes a zero time for one that waits for the next turn alone.
+func (s *sleepers) add(when time.Time, token uint64) {
+	h := append(*s, sleeper{when, token})
+	*s = h
+	for i := len(h) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !h[i].when.Before(h[up].when) {
+			return
+		}
+		h[i], h[up] = h[up], h[i]
+		i = up
 	}
-	return tokens
 }
+
+// pop takes the first one.
+func (s *sleepers) pop() uint64 {
+	h := *s
+	token := h[0].token
+	last := len(h) - 1
+	h[0] = h[last]
+	h = h[:last]
+	*s = h
+	for i := 0; ; {
+		down := 2*i + 1
+		if down >= last {
+			return token
+		}
+		if down+1 < last && h[down+1].when.Before(h[down].when) {
+			down++
+		}
+		if !h[down].when.Before(h[i].when) {
+			return token
+		}
+		h[i], h[down] = h[down], h[i]
+		i = down
+	}
+}
+
+// due says whether the first one's time has come.
+func (s sleepers) due(now time.Time) bool { return len(s) > 0 && !s[0].when.After(now) }
+
+// pressing says so of a first one that waits for the next turn alone, without a look at the clock.
+func (s sleepers) pressing() bool { return len(s) > 0 && s[0].when.IsZero() }
 
 // next gives the time until the earliest one; false when there is none.
 func (s sleepers) next(now time.Time) (time.Duration, bool) {

@@ -51,7 +51,8 @@ type VM struct {
 	saved     map[string]*loaded // modules of the image
 
 	// The run.
-	ctx      context.Context
+	ctx      context.Context // as given to Run
+	context  runContext
 	run      luau.Run
 	mode     Mode
 	limits   Limits
@@ -68,11 +69,14 @@ type VM struct {
 	inbox struct {
 		sync.Mutex
 		list []completion
+		some atomic.Bool // list is not empty
 	}
-	wake  chan struct{}
-	timer *time.Timer
-	slice *time.Timer
-	busy  atomic.Bool // a script is on the processor: others that become ready want a slice
+	inboxRoom []completion // room for the lists, used again
+	readyRoom []work
+	wake      chan struct{}
+	timer     *time.Timer
+	slice     *time.Timer
+	busy      atomic.Bool // a script is on the processor: others that become ready want a slice
 }
 
 // New makes a VM with all modules in place.
@@ -122,7 +126,7 @@ func (v *VM) Close() error {
 func (v *VM) State() *luau.State { return v.state }
 
 // Context implements hostmod.VM.
-func (v *VM) Context() context.Context { return v.ctx }
+func (v *VM) Context() context.Context { return v.context.get() }
 
 // Charge implements hostmod.VM.
 func (v *VM) Charge(n int64) bool { return v.state.Charge(n) }

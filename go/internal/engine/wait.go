@@ -25,7 +25,7 @@ func (v *VM) Await(c *luau.Call, work hostmod.Work) error {
 		return v.waitInPlace(c, work)
 	}
 	token := v.token()
-	name, ctx := c.Name(), v.ctx
+	name, ctx := c.Name(), v.Context()
 	if v.current != nil {
 		v.current.name = name
 	}
@@ -58,7 +58,7 @@ func (v *VM) waitInPlace(c *luau.Call, work hostmod.Work) error {
 	defer func() { <-blocked }()
 	held := v.slot >= 0
 	v.releaseSlot()
-	values, err := guard(v.ctx, c.Name(), work)
+	values, err := guard(v.Context(), c.Name(), work)
 	if held {
 		// A run that is over gets no slot and needs none: the script ends where it stands.
 		v.takeSlot()
@@ -91,7 +91,11 @@ func (v *VM) Sleep(c *luau.Call, d time.Duration) error {
 	if v.current != nil {
 		v.current.name = c.Name()
 	}
-	v.sleeping.add(time.Now().Add(d), token)
+	when := time.Time{}
+	if d > 0 {
+		when = time.Now().Add(d)
+	}
+	v.sleeping.add(when, token)
 	c.Wait(token)
 	return nil
 }

@@ -57,10 +57,18 @@ func (s *State) hostCall(raw capi.Call) {
 	c := s.calls[s.depth]
 	c.raw = raw
 	c.args, c.n = raw.Args()
-	c.fn = s.funcs[raw.ID()]
+	c.fn = nil
+	if id := int(raw.ID()); id < len(s.funcs) {
+		c.fn = s.funcs[id]
+	}
 	c.known = 0
 	c.out.buf, c.out.depth = c.out.buf[:0], 0
 	c.results, c.answer = 0, answerValues
+	if c.fn == nil {
+		c.fn = &Func{Name: "host function"}
+		c.conclude(fail(CodeInvalid, "a host function of an earlier run"))
+		return
+	}
 	s.depth++
 	err := c.do()
 	s.depth--

@@ -121,3 +121,41 @@ func TestArgumentsInAnyOrder(t *testing.T) {
 		"f(0, 'text', {1, 'x'}, nil, 4, 'text', {1, 'x'}, nil, 8, 'text', {1, 'x'}, nil)")
 	require.NoError(t, err)
 }
+
+// A run may be given host functions of its own, with an image as without.
+func TestHostFunctionAmongArgumentsOfResetRun(t *testing.T) {
+	s := newState(t, luau.Options{})
+	ctx := context.Background()
+	out, err := s.Do(ctx, "=t", "return function(f) return f and f() end")
+	require.NoError(t, err)
+	f := out[0].(*luau.Function)
+	require.NoError(t, s.Save())
+	for i := range 3 {
+		_, err := s.PrepareRun(luau.Limits{HostCalls: 10})
+		require.NoError(t, err)
+		give := luau.Func{Name: "give", Do: func(c *luau.Call) error { return c.ReturnNumber(float64(i)) }}
+		_, o := s.Start(f, luau.StartOptions{Reset: true}, give)
+		require.NoError(t, o.Err)
+		got, err := o.Values.All()
+		require.NoError(t, err)
+		require.Equal(t, []any{float64(i)}, got)
+	}
+}
+
+// A failed start leaves the VM of the run before, whose host functions are gone.
+func TestHostFunctionOfEarlierRun(t *testing.T) {
+	s := newState(t, luau.Options{})
+	ctx := context.Background()
+	out, err := s.Do(ctx, "=t", "return function(f) kept = kept or f return kept() end")
+	require.NoError(t, err)
+	f := out[0].(*luau.Function)
+	require.NoError(t, s.Save())
+	_, err = f.Call(ctx, luau.Func{Name: "give", Do: func(c *luau.Call) error { return c.ReturnNumber(1) }})
+	require.NoError(t, err)
+	_, err = s.PrepareRun(luau.Limits{})
+	require.NoError(t, err)
+	_, o := s.Start(f, luau.StartOptions{Reset: true}, make(chan int))
+	require.ErrorContains(t, o.Err, "chan int")
+	_, err = f.Call(ctx)
+	require.ErrorContains(t, err, "earlier run")
+}

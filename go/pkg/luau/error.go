@@ -52,6 +52,9 @@ type Error struct {
 
 // IsKilled says whether err ended its whole run: nothing but Reset or Close helps the State then.
 func IsKilled(err error) bool {
+	if err == nil {
+		return false // before anything is allocated: it is asked after every run
+	}
 	var e *Error
 	return errors.As(err, &e) && e.killed
 }
@@ -120,6 +123,9 @@ func ChunkName(chunk string) string {
 
 // CodeOf gives the code of the first error in err's chain that has one, or "".
 func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
 	var coded interface{ ErrorCode() string }
 	if errors.As(err, &coded) {
 		return Code(coded.ErrorCode())

@@ -6,19 +6,19 @@ import (
 	"github.com/hukilau/hukilau/go/internal/capi"
 )
 
-// encode writes values into the State's scratch buffer; the State must be acquired.
-func (s *State) encode(values []any) ([]byte, error) {
-	if len(values) == 0 {
-		return nil, nil
-	}
-	// Taken while in use: a value's own methods may call the State again.
+// encoder gives one that writes into the State's scratch buffer, which is taken meanwhile: a value's
+// own methods may call the State again. The State must be acquired.
+func (s *State) encoder() encoder {
 	e := encoder{state: s, buf: s.scratch[:0]}
 	s.scratch = nil
-	err := e.values(values)
-	if cap(e.buf) <= 1<<20 {
-		s.scratch = e.buf
+	return e
+}
+
+// reuse gives an encoder's buffer back.
+func (s *State) reuse(buf []byte) {
+	if cap(buf) <= 1<<20 {
+		s.scratch = buf
 	}
-	return e.buf, err
 }
 
 func (s *State) one(v any) ([]byte, error) {
@@ -142,14 +142,15 @@ func (f *Function) call(ctx context.Context, args []any, use func(Values) error)
 	if err := f.check(s); err != nil {
 		return err
 	}
-	flat, err := s.encode(args)
-	if err != nil {
+	e := s.encoder()
+	if err := e.values(args); err != nil {
 		return err
 	}
 	if s.depth == 0 {
-		defer s.watch(ctx, s.begin(s.limits))()
+		defer s.watch(ctx, s.begin(Limits(s.limits)))()
 	}
-	r := s.vm.CallFunction(f.ref, flat, uint32(len(args)))
+	r := s.vm.CallFunction(f.ref, e.buf, uint32(len(args)))
+	s.reuse(e.buf)
 	if r.Status != capi.OK {
 		return s.failure(r)
 	}

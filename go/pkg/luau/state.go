@@ -42,7 +42,7 @@ type State struct {
 	hasDropped atomic.Bool
 
 	run        uint64
-	limits     Limits
+	limits     capi.Limits
 	funcs      []*Func
 	imageFuncs int
 	calls      []*Call // one for each nesting depth, reused
@@ -182,8 +182,7 @@ func (s *State) PrepareRun(l Limits) (Run, error) {
 
 func (s *State) begin(l Limits) Run {
 	s.nextRun(l)
-	limits := capi.Limits(l)
-	s.vm.RunBegin(s.run, &limits)
+	s.vm.RunBegin(s.run, &s.limits)
 	return Run(s.run)
 }
 
@@ -192,7 +191,7 @@ func (s *State) nextRun(l Limits) {
 	s.run++
 	s.killCause = nil
 	s.guard.Unlock()
-	s.limits = l
+	s.limits = capi.Limits(l)
 }
 
 // Kill ends a run at its next safe point, within a millisecond in most code. The script cannot

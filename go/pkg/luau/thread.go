@@ -53,14 +53,23 @@ func (s *State) Start(f *Function, o StartOptions, args ...any) (ThreadID, Outco
 	if err := f.check(s); err != nil {
 		return 0, Outcome{Status: StatusFailed, Err: err}
 	}
+	if o.Reset {
+		s.afterReset() // first: arguments may bring new host functions
+	}
+	e := s.encoder()
+	count, err := e.startArgs(o.Entry, args)
+	if err != nil {
+		return 0, Outcome{Status: StatusFailed, Err: err}
+	}
+	r := s.vm.Start(f.ref, e.buf, count, o.flags(), s.run, &s.limits)
+	s.reuse(e.buf)
+	return ThreadID(r.Thread), s.outcome(r)
+}
+
+func (o *StartOptions) flags() uint32 {
 	flags := uint32(0)
 	if o.Entry != "" {
 		flags |= capi.StartEntry
-		args = append([]any{o.Entry}, args...)
-	}
-	flat, err := s.encode(args)
-	if err != nil {
-		return 0, Outcome{Status: StatusFailed, Err: err}
 	}
 	if o.Suspended {
 		flags |= capi.StartSuspended
@@ -71,14 +80,21 @@ func (s *State) Start(f *Function, o StartOptions, args ...any) (ThreadID, Outco
 	if o.InPlace {
 		flags |= capi.StartInPlace
 	}
-	var limits capi.Limits
 	if o.Reset {
 		flags |= capi.StartReset
-		s.afterReset()
-		limits = capi.Limits(s.limits)
 	}
-	r := s.vm.Start(f.ref, flat, uint32(len(args)), flags, s.run, &limits)
-	return ThreadID(r.Thread), s.outcome(r)
+	return flags
+}
+
+func (e *encoder) startArgs(entry string, args []any) (uint32, error) {
+	count := uint32(len(args))
+	if entry != "" {
+		count++
+		if err := e.text(capi.TagString, entry); err != nil {
+			return 0, err
+		}
+	}
+	return count, e.values(args)
 }
 
 func (s *State) outcome(r capi.Result) Outcome {
@@ -114,40 +130,40 @@ func (o ResumeOptions) flags() uint32 {
 // Resume goes on with a thread that yielded, was broken off or has not begun. After a yield the
 // arguments are the results of coroutine.yield.
 func (s *State) Resume(t ThreadID, o ResumeOptions, args ...any) Outcome {
-	return s.resume(t, o.flags(), func(e *encoder) error { return e.values(args) }, len(args))
+	return s.resume(t, o, "", nil, args)
 }
 
 // Deliver goes on with a thread that waits: the host function returns these values.
 func (s *State) Deliver(t ThreadID, o ResumeOptions, values ...any) Outcome {
-	return s.Resume(t, o, values...)
+	return s.resume(t, o, "", nil, values)
 }
 
 // DeliverError goes on with a thread that waits: the host function, by name, raises err.
 func (s *State) DeliverError(t ThreadID, o ResumeOptions, name string, err error) Outcome {
-	return s.resume(t, o.flags()|capi.ResumeError, func(e *encoder) error {
-		e.raised(name, err)
-		return nil
-	}, 1)
+	return s.resume(t, o, name, err, nil)
 }
 
-func (s *State) resume(t ThreadID, flags uint32, write func(*encoder) error, count int) Outcome {
+func (s *State) resume(t ThreadID, o ResumeOptions, name string, raised error, values []any) Outcome {
 	if err := s.acquire(); err != nil {
 		return Outcome{Status: StatusFailed, Err: err}
 	}
 	defer s.done()
-	e := encoder{state: s, buf: s.scratch[:0]}
-	s.scratch = nil
-	if err := write(&e); err != nil {
-		// The thread must hear of it: it would wait for ever.
-		e.buf, e.depth, count = e.buf[:0], 0, 1
-		flags |= capi.ResumeError
-		e.raised("result", err)
+	e := s.encoder()
+	count, flags := uint32(len(values)), o.flags()
+	if raised == nil {
+		if err := e.values(values); err != nil {
+			// The thread must hear of it: it would wait for ever.
+			e.buf, e.depth = e.buf[:0], 0
+			name, raised = "result", err
+		}
 	}
-	o := s.outcome(s.vm.Resume(uint64(t), e.buf, uint32(count), flags))
-	if cap(e.buf) <= 1<<20 {
-		s.scratch = e.buf
+	if raised != nil {
+		count, flags = 1, flags|capi.ResumeError
+		e.raised(name, raised)
 	}
-	return o
+	out := s.outcome(s.vm.Resume(uint64(t), e.buf, count, flags))
+	s.reuse(e.buf)
+	return out
 }
 
 // Drop gives up a thread that will not go on.
