@@ -239,18 +239,16 @@ func (d *decoder) list(n, depth int) (any, error) {
 	return list, nil
 }
 
-// object reads pairs into a map with string keys, and starts over as a mixed map at the first key
-// that is not a string.
+// object reads pairs into a map with string keys, and goes on with a mixed map at the first key that
+// is no string. It must not start over there: nested tables would then be read 2^depth times.
 func (d *decoder) object(n, depth int) (any, error) {
-	start := d.pos
 	m := make(map[string]any, n)
-	for range n {
+	for i := range n {
 		if d.pos >= len(d.data) {
 			return nil, d.short()
 		}
 		if d.data[d.pos] != capi.TagString {
-			d.pos = start
-			return d.mixed(make(map[any]any, n), 0, n, depth)
+			return d.pairs(widened(m, n), n-i, depth)
 		}
 		d.pos++
 		k, ok := d.string()
@@ -266,6 +264,14 @@ func (d *decoder) object(n, depth int) (any, error) {
 	return m, nil
 }
 
+func widened(m map[string]any, n int) map[any]any {
+	wide := make(map[any]any, n)
+	for k, v := range m {
+		wide[k] = v
+	}
+	return wide
+}
+
 func (d *decoder) mixed(m map[any]any, narr, npairs, depth int) (any, error) {
 	for i := range narr {
 		v, err := d.value(depth + 1)
@@ -274,7 +280,11 @@ func (d *decoder) mixed(m map[any]any, narr, npairs, depth int) (any, error) {
 		}
 		m[float64(i+1)] = v
 	}
-	for range npairs {
+	return d.pairs(m, npairs, depth)
+}
+
+func (d *decoder) pairs(m map[any]any, n, depth int) (any, error) {
+	for range n {
 		k, err := d.value(depth + 1)
 		if err != nil {
 			return nil, err

@@ -26,3 +26,14 @@ func TestTableMoveOfHugeRangesIsQuick(t *testing.T) {
 		"invalid argument #3 to 'move' (too many elements to move)", 1.0, 3.0, 4.0, false,
 	}, got)
 }
+
+// Mixed keys at every level must not be read more than once each.
+func TestDeepMixedTablesCrossAtOnce(t *testing.T) {
+	s := newState(t, luau.Options{})
+	got, err := s.Do(context.Background(), "=t", `
+		local t = true
+		for i = 1, 150 do t = { a = t, b = 1, c = 2, [true] = 3, [0.5] = 4 } end
+		return t`)
+	require.NoError(t, err)
+	require.Len(t, got[0], 5)
+}
