@@ -145,14 +145,6 @@ hk_result setup_failed(hk_vm* vm, lua_State* L, int status, const char* why)
     return text_result(vm, HK_ERR_INVALID, "%s", why ? why : "set-up failed");
 }
 
-// Collects when memory runs short, so that garbage does not count as use.
-void collect_now(hk_vm* vm, lua_State* L)
-{
-    vm->impure = true; // what hk_vm_impure looks for may be gone
-    lua_gc(L, LUA_GCCOLLECT, 0);
-    arm_pressure(vm);
-}
-
 } // namespace
 
 void before_resume(lua_State* L)
@@ -193,8 +185,8 @@ void on_interrupt(lua_State* L, int gc)
     __atomic_store_n(&L->global->cb.interrupt, nullptr, __ATOMIC_SEQ_CST);
     uint32_t what = vm->attention.exchange(0, std::memory_order_seq_cst);
     check_kill(vm);
-    if (what & kAttendCollect)
-        collect_now(vm, L);
+    if (what & (kAttendCollect | kAttendUnwound))
+        relieve_at_safe_point(vm, L, what);
     if (what & HK_ATTEND_SLICE)
     {
         if (vm->running.blocked == 0 && vm->running.running() && isLua(L->ci) && lua_isyieldable(L))
@@ -213,6 +205,7 @@ using namespace hk;
 
 extern "C" void hk_run_begin(hk_vm* vm, uint64_t run, const hk_limits* limits)
 {
+    relieve(vm);
     vm->run = run;
     vm->limits = limits ? *limits : hk_limits{};
     vm->hostCalls = 0;

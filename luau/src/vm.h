@@ -128,6 +128,11 @@ struct hk_vm
     uint64_t run = 0;
     std::atomic<uint64_t> killWord{0}; // run << 8 | reason
     std::atomic<uint32_t> attention{0};
+    struct
+    {
+        lua_State* L;
+        ptrdiff_t depth; // of its calls
+    } full{}; // where a collection freed too little
     hk_limits limits{};
     uint64_t hostCalls = 0;
     uint64_t outputTotal = 0;
@@ -174,10 +179,13 @@ void mark_ended(hk_vm* vm, uint64_t run, uint32_t reason);
 [[noreturn]] void end_run(hk_vm* vm, uint32_t reason);
 
 constexpr uint32_t kAttendCollect = 1u << 16; // internal: collect garbage at the next safe point
+constexpr uint32_t kAttendUnwound = 1u << 17; // internal: and once more when the thread has left this call
 
 void install_interrupt(hk_vm* vm);
 void on_interrupt(lua_State* L, int gc);
 void arm_pressure(hk_vm* vm);
+void relieve(hk_vm* vm); // outside of scripts
+void relieve_at_safe_point(hk_vm* vm, lua_State* L, uint32_t what);
 void set_memory_limit(hk_vm* vm, size_t bytes);
 void before_resume(lua_State* L);
 void after_resume(lua_State* L);
