@@ -6,10 +6,12 @@
 #include "Luau/BytecodeBuilder.h"
 #include "Luau/Compiler.h"
 #include "Luau/ParseResult.h"
+#include "Luau/Parser.h"
 
 #include "lstate.h"
 
 #include <string.h>
+#include <utility>
 
 namespace hk
 {
@@ -47,12 +49,67 @@ bool marked_native(const char* source, size_t size)
     return memmem(source, size, "--!native", 9) || memmem(source, size, "@native", 7);
 }
 
+// Smaller ones cannot hold enough of anything to take long.
+constexpr size_t kLargeSource = size_t(64) << 10;
+
+// Before each statement Luau's compiler looks at every local of the function that is alive there.
+// Twelve thousand locals in one block are minutes of work, so their product is bounded.
+class LocalsAlive : public Luau::AstVisitor
+{
+public:
+    bool visit(Luau::AstStatBlock* block) override
+    {
+        size_t before = alive;
+        for (Luau::AstStat* stat : block->body)
+        {
+            work += alive;
+            if (work > kMost)
+                Luau::CompileError::raise(stat->location, "Too many local variables in one function; put some into tables or functions of their own");
+            stat->visit(this);
+            if (auto* local = stat->as<Luau::AstStatLocal>())
+                alive += local->vars.size;
+            else if (stat->is<Luau::AstStatLocalFunction>())
+                alive++;
+        }
+        alive = before;
+        return false;
+    }
+
+    bool visit(Luau::AstExprFunction* function) override
+    {
+        size_t before = std::exchange(alive, function->args.size);
+        function->body->visit(this);
+        alive = before;
+        return false;
+    }
+
+private:
+    static constexpr size_t kMost = size_t(1) << 26; // less than a second
+    size_t alive = 0;
+    size_t work = 0;
+};
+
+void compile_bounded(Luau::BytecodeBuilder& builder, const std::string& source, const Luau::CompileOptions& options)
+{
+    Luau::Allocator allocator;
+    Luau::AstNameTable names(allocator);
+    Luau::ParseResult result = Luau::Parser::parse(source.data(), source.size(), names, allocator);
+    if (!result.errors.empty())
+        throw Luau::ParseErrors(result.errors);
+    if (source.size() >= kLargeSource)
+    {
+        LocalsAlive shape;
+        result.root->visit(&shape);
+    }
+    Luau::compileOrThrow(builder, result, names, options);
+}
+
 bool compile(const char* source, size_t size, const hk_compile_options* o, std::string& code, Buf& error)
 {
     try
     {
         Luau::BytecodeBuilder builder;
-        Luau::compileOrThrow(builder, std::string(source ? source : "", source ? size : 0), compile_options(o));
+        compile_bounded(builder, std::string(source ? source : "", source ? size : 0), compile_options(o));
         code = builder.getBytecode();
         return true;
     }
@@ -189,6 +246,7 @@ extern "C" hk_result hk_load(hk_vm* vm, const hk_bytecode* code, const char* chu
 {
     if (vm->dead)
         return killed_result(vm);
+    relieve(vm);
     lua_State* L = hk::current(vm);
     int top = lua_gettop(L);
     hk_result r = {};

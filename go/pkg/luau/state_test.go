@@ -3,6 +3,7 @@ package luau_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -139,3 +140,25 @@ func BenchmarkMapFromGo(b *testing.B) {
 }
 
 func BenchmarkFloatsFromGo(b *testing.B) { benchArg(b, make([]float64, 1000)) }
+
+// Luau's compiler takes minutes for this, and nothing can stop it.
+func TestCompileRefusesWhatTakesMinutes(t *testing.T) {
+	block := strings.Repeat("local a = {1, 2, 3} a[1] = a[2] + a[3] do end ", 80_000)
+	for name, source := range map[string]string{
+		"one block": block, "in a function": "return function() " + block + " end",
+		"nested": strings.Repeat("local a = {} do ", 900) + strings.Repeat("local a = {} ", 100_000) + strings.Repeat(" end ", 900),
+	} {
+		started := time.Now()
+		_, err := luau.Compile("=t", source, luau.CompileOptions{})
+		require.ErrorContains(t, err, "Too many local variables in one function", name)
+		require.Less(t, time.Since(started), 20*time.Second, name)
+	}
+	for name, source := range map[string]string{
+		"many blocks":    strings.Repeat("do local a = {1, 2, 3} a[1] = a[2] + a[3] end ", 20_000),
+		"many functions": strings.Repeat("f = function(a) local b = {a} return b[1] end ", 20_000),
+		"large":          strings.Repeat("local a = {} ", 200) + strings.Repeat("a[1] = 1 ", 20_000),
+	} {
+		_, err := luau.Compile("=t", source, luau.CompileOptions{})
+		require.NoError(t, err, name)
+	}
+}
