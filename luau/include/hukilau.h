@@ -106,7 +106,7 @@ typedef struct hk_call {
     uint32_t nresults;   /* set by the host: flat values in out */
     int32_t status;      /* set by the host: hk_call_status */
     uint32_t can_wait;   /* 1: HK_CALL_WAIT is allowed here; 0: Luau cannot yield here, so wait in place */
-    uint32_t reserved;
+    uint32_t refs;       /* how many references args holds: the host releases those it does not keep */
     uint64_t token;      /* set by the host with HK_CALL_WAIT */
     double number;       /* set by the host with HK_CALL_NUMBER */
     hk_vm *vm;

@@ -140,6 +140,7 @@ private:
                      : type == LUA_TTABLE ? HK_REF_TABLE : HK_REF_OTHER;
         uint8_t rec[9] = {kind};
         hk_ref ref = make_ref(vm, L, -1);
+        made.push_back(ref);
         memcpy(rec + 1, &ref, 8);
         return put(out.put_tagged(HK_T_REF, rec, 9));
     }
@@ -320,6 +321,7 @@ private:
 
 public:
     std::string path;
+    std::vector<hk_ref> made;
 
 private:
     hk_vm* vm;
@@ -344,10 +346,13 @@ bool encode_values(hk_vm* vm, lua_State* L, int first, int count, Keep keep, Buf
     {
         // Copied: pushing references may move the stack.
         TValue v = *luaA_toobject(L, first + i);
-        if (keep == kKeepTables && ttistable(&v) ? e.object(&v) : e.value(&v))
+        bool whole = keep == kKeepTables && (ttistable(&v) || ttisbuffer(&v));
+        if (whole ? e.object(&v) : e.value(&v))
             continue;
         if (!e.path.empty() || count > 1)
             why += " at " + (count > 1 ? "value " + std::to_string(i + 1) + " " : std::string()) + "$" + e.path;
+        for (hk_ref ref : e.made)
+            drop_ref(vm, ref);
         out.resize(start);
         return false;
     }

@@ -86,6 +86,9 @@ func (c Call) Args() ([]byte, int) {
 	return unsafe.Slice((*byte)(unsafe.Pointer(c.p.args)), int(c.p.args_size)), int(c.p.nargs)
 }
 
+// Refs is how many references the arguments hold.
+func (c Call) Refs() int { return int(c.p.refs) }
+
 // CanWait says whether CallWait may be answered.
 func (c Call) CanWait() bool { return c.p.can_wait != 0 }
 

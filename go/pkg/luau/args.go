@@ -14,41 +14,49 @@ var tagNames = map[byte]string{
 	capi.TagExact: "exact number",
 }
 
-// skip gives the position after the flat value at pos, or -1.
-func skip(data []byte, pos int) int {
-	for pending := 1; pending > 0; pending-- {
-		if pos < 0 || pos >= len(data) {
-			return -1
+// step gives the position after the flat value at pos, or for a table after its head, and how many
+// values stand inside; -1 when the data is cut short.
+func step(data []byte, pos int) (next, inside int) {
+	if pos < 0 || pos >= len(data) {
+		return -1, 0
+	}
+	tag := data[pos]
+	pos++
+	size := func(at int) int {
+		if len(data)-at < 4 {
+			return math.MaxInt32
 		}
-		tag := data[pos]
-		pos++
-		size := func(at int) int {
-			if len(data)-at < 4 {
-				return math.MaxInt32
-			}
-			return int(binary.LittleEndian.Uint32(data[at:]))
-		}
-		switch tag {
-		case capi.TagNil, capi.TagFalse, capi.TagTrue, capi.TagNull:
-		case capi.TagNumber, capi.TagInteger:
-			pos += 8
-		case capi.TagVector:
-			pos += 12
-		case capi.TagRef:
-			pos += 9
-		case capi.TagString, capi.TagBuffer, capi.TagExact:
-			pos += 4 + size(pos)
-		case capi.TagNumbers:
-			pos += 4 + 8*size(pos)
-		case capi.TagTable:
-			pending += size(pos+1) + 2*size(pos+5)
-			pos += 9
-		default:
-			return -1
-		}
+		return int(binary.LittleEndian.Uint32(data[at:]))
+	}
+	switch tag {
+	case capi.TagNil, capi.TagFalse, capi.TagTrue, capi.TagNull:
+	case capi.TagNumber, capi.TagInteger:
+		pos += 8
+	case capi.TagVector:
+		pos += 12
+	case capi.TagRef:
+		pos += 9
+	case capi.TagString, capi.TagBuffer, capi.TagExact:
+		pos += 4 + size(pos)
+	case capi.TagNumbers:
+		pos += 4 + 8*size(pos)
+	case capi.TagTable:
+		inside = size(pos+1) + 2*size(pos+5)
+		pos += 9
+	default:
+		return -1, 0
 	}
 	if pos > len(data) {
-		return -1
+		return -1, 0
+	}
+	return pos, inside
+}
+
+// skip gives the position after the flat value at pos, or -1.
+func skip(data []byte, pos int) int {
+	for pending := 1; pending > 0 && pos >= 0; pending-- {
+		next, inside := step(data, pos)
+		pos, pending = next, pending+inside
 	}
 	return pos
 }
@@ -193,7 +201,7 @@ func (c *Call) Value(i int) (any, error) {
 	if len(a) == 0 {
 		return nil, nil
 	}
-	d := decoder{state: c.state, data: a}
+	d := decoder{state: c.state, data: a, taken: &c.taken}
 	v, err := d.value(0)
 	if err != nil {
 		return nil, at(c.fn.Name, err)

@@ -39,6 +39,7 @@ type Call struct {
 	answer  answer
 	number  float64
 	token   uint64
+	taken   taken
 }
 
 // answer is what kind of outcome a call has.
@@ -72,6 +73,9 @@ func (s *State) hostCall(raw capi.Call) {
 	s.depth++
 	err := c.do()
 	s.depth--
+	if raw.Refs() > 0 {
+		c.dropArgs()
+	}
 	if err == nil && c.answer == answerNumber {
 		raw.FinishNumber(c.number)
 		return
@@ -134,10 +138,12 @@ type Fields interface{ ErrorFields() map[string]any }
 func (e *encoder) raised(name string, err error) {
 	var script *Error
 	if errors.As(err, &script) && script.Value != nil {
+		value := script.Value
 		if script.host {
 			e.tag(capi.TagError)
+			value = script.withAllFrames()
 		}
-		if e.value(script.Value) == nil {
+		if e.value(value) == nil {
 			return
 		}
 	}
@@ -182,7 +188,9 @@ func (c *Call) State() *State { return c.state }
 func (c *Call) Len() int { return c.n }
 
 // Args gives the arguments unconverted.
-func (c *Call) Args() Values { return Values{state: c.state, data: c.args, count: c.n} }
+func (c *Call) Args() Values {
+	return Values{state: c.state, data: c.args, count: c.n, taken: &c.taken}
+}
 
 // CanWait says whether the call may answer with Wait. False where Luau cannot yield: in a sort
 // comparator, a metamethod, a gsub callback.

@@ -17,7 +17,8 @@ type decoder struct {
 	text   []byte    // room for texts
 	floats []float64 // room for boxed numbers
 	texts  []string  // room for boxed texts
-	failed bool      // an error table of the host was at the top
+	taken  *taken
+	failed bool // an error table of the host was at the top
 }
 
 func (d *decoder) short() error { return fail(CodeConvert, "flat value: cut short at byte %d", d.pos) }
@@ -159,7 +160,7 @@ func (d *decoder) rare(tag byte) (any, error) {
 		kind := d.data[d.pos]
 		ref := binary.LittleEndian.Uint64(d.data[d.pos+1:])
 		d.pos += 9
-		return d.state.wrap(kind, ref), nil
+		return d.reference(kind, ref), nil
 	default:
 		return nil, fail(CodeConvert, "flat value: unknown tag %d at byte %d", tag, d.pos-1)
 	}
@@ -332,6 +333,7 @@ type Values struct {
 	state *State
 	data  []byte
 	count int
+	taken *taken // what was converted so far, of arguments
 }
 
 // Len is the number of values.
@@ -341,7 +343,7 @@ func (v Values) Len() int { return v.count }
 // map[any]any (a table with both array and other keys, or with keys that are no texts), [Integer],
 // [Exact], [Vector], [Null], *[Function], *[Thread], *[Object].
 func (v Values) All() ([]any, error) {
-	d := decoder{state: v.state, data: v.data}
+	d := decoder{state: v.state, data: v.data, taken: v.taken}
 	out := make([]any, v.count)
 	for i := range out {
 		var err error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/capi"
@@ -212,6 +213,17 @@ func (s *State) scriptError(r capi.Result) error {
 	return e
 }
 
+// Behind is e with the frames and the place of inner in front: of the same failure further in, in
+// another thread or a module.
+func (e *Error) Behind(inner *Error) *Error {
+	copied := *e
+	copied.Frames = append(append([]Frame{}, inner.Frames...), e.Frames...)
+	if inner.Line > 0 {
+		copied.Chunk, copied.Line = inner.Chunk, inner.Line
+	}
+	return &copied
+}
+
 // framesField of an error table lists frames of where it came from.
 const framesField = "frames"
 
@@ -221,6 +233,17 @@ func frameList(frames []Frame) []any {
 		list[i] = []any{f.Chunk, float64(f.Line), f.Function}
 	}
 	return list
+}
+
+// withAllFrames is a host's error table with the frames of e, which hold those in the table.
+func (e *Error) withAllFrames() any {
+	table, ok := e.Value.(map[string]any)
+	if !ok || len(e.Frames) == 0 {
+		return e.Value
+	}
+	table = maps.Clone(table)
+	table[framesField] = frameList(e.Frames)
+	return table
 }
 
 func readFrames(v any) []Frame {

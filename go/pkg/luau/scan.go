@@ -15,7 +15,7 @@ func (v Values) Scan(into ...any) error {
 	if v.count > len(into) {
 		return fail(CodeConvert, "%d values for %d places", v.count, len(into))
 	}
-	d := decoder{state: v.state, data: v.data}
+	d := decoder{state: v.state, data: v.data, taken: v.taken}
 	for i := range v.count {
 		if err := d.into(into[i]); err != nil {
 			return at(fmt.Sprintf("value %d", i+1), err)
