@@ -2,7 +2,9 @@ package engine
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -21,6 +23,7 @@ type loaded struct {
 	name    string // as it was first required
 	value   any
 	done    bool
+	loader  *task // that runs it
 	waiters []uint64
 }
 
@@ -71,61 +74,76 @@ func (v *VM) require(c *luau.Call) error {
 	return nil
 }
 
-// joinLoad waits for a module that is being loaded, unless the caller is what it waits for.
+// joinLoad waits for a module that is being loaded, unless that in turn waits for the caller.
 func (v *VM) joinLoad(c *luau.Call, m *loaded) error {
-	names := []string{m.name}
-	for t := v.current; t != nil; t = t.parent {
-		if t.module == nil {
-			continue
-		}
-		names = append([]string{t.module.name}, names...)
-		if t.module == m {
-			return &luau.Error{Code: luau.CodeRuntime, Message: "require: a cycle of modules: " + strings.Join(names, " -> ")}
-		}
+	if names := v.cycle(m); names != nil {
+		return &luau.Error{Code: luau.CodeRuntime, Message: "require: a cycle of modules: " + strings.Join(names, " -> ")}
 	}
 	if !c.CanWait() {
 		return &luau.Error{Code: luau.CodeRuntime, Message: fmt.Sprintf(
 			"require: %s is still being loaded by another task, and nothing can wait for it inside a comparator, metamethod or callback", m.name)}
 	}
-	token := v.token()
-	v.current.name = "require"
-	m.waiters = append(m.waiters, token)
-	c.Wait(token)
+	v.waitFor(c, m)
 	return nil
 }
 
+// cycle follows who waits for whom from m on; nil when that does not lead to the current task.
+func (v *VM) cycle(m *loaded) []string {
+	var names []string
+	for n := m; n != nil; n = n.loader.waitsFor {
+		names = append(names, n.name)
+		if n.loader == v.current {
+			return append(names, m.name)
+		}
+	}
+	return nil
+}
+
+func (v *VM) waitFor(c *luau.Call, m *loaded) {
+	token := v.token()
+	v.current.name, v.current.waitsFor = "require", m
+	m.waiters = append(m.waiters, token)
+	c.Wait(token)
+}
+
 func (v *VM) load(c *luau.Call, m *loaded, source module.Source) error {
-	code, err := compileCached(source.Chunk, string(source.Code), v.config.compileOptions())
+	code, err := v.compile(v.ctx, source.Chunk, string(source.Code))
 	if err != nil {
+		v.killIfOver()
 		return err
 	}
 	fn, err := v.state.Load(code, source.Chunk, luau.LoadOptions{Native: v.config.Native, OwnGlobals: true})
 	if err != nil {
 		return err
 	}
-	t := &task{module: m, parent: v.current}
+	t := &task{module: m}
+	m.loader = t
 	if !c.CanWait() {
 		return v.loadInPlace(c, t, fn)
 	}
-	token := v.token()
-	v.current.name = "require"
-	m.waiters = append(m.waiters, token)
 	t.then = func(out luau.Outcome) { v.loadedModule(m, out) }
 	v.tasks++
 	v.push(t, func() (luau.ThreadID, luau.Outcome) {
 		return v.state.Start(fn, luau.StartOptions{KeepTables: true})
 	})
-	c.Wait(token)
+	v.waitFor(c, m)
 	return nil
 }
 
 // loadInPlace runs the module inside the call, where Luau cannot yield.
 func (v *VM) loadInPlace(c *luau.Call, t *task, fn *luau.Function) error {
 	outer := v.current
+	if outer != nil {
+		outer.waitsFor = t.module
+	}
 	v.current = t
-	defer func() { v.current = outer }()
 	values, err := fn.CallKeep(v.ctx)
-	if err != nil {
+	v.current = outer
+	if outer != nil {
+		outer.waitsFor = nil
+	}
+	if err = t.withFrames(err); err != nil {
+		outer.passOn(err)
 		return err
 	}
 	value, err := moduleValue(t.module, values)
@@ -153,12 +171,31 @@ func (v *VM) loadedModule(m *loaded, out luau.Outcome) {
 	}
 	for _, token := range m.waiters {
 		if err != nil {
+			v.waiting[token].passOn(err)
 			v.finish(completion{token: token, err: err})
 		} else {
 			v.finish(completion{token: token, values: []any{value}})
 		}
 	}
 	m.waiters = nil
+}
+
+// passOn notes the error of a module that t required, on its way to the script.
+func (t *task) passOn(err error) {
+	var e *luau.Error
+	if t != nil && errors.As(err, &e) {
+		t.passed = e
+	}
+}
+
+// withFrames gives an error that the task let through, as it came from a module, the frames it had
+// there: a table that a script raised cannot carry them itself.
+func (t *task) withFrames(err error) error {
+	var e *luau.Error
+	if t.passed == nil || !errors.As(err, &e) || e.Value == nil || !reflect.DeepEqual(e.Value, t.passed.Value) {
+		return err
+	}
+	return e.Behind(t.passed)
 }
 
 func (v *VM) keepModule(m *loaded, value any) {

@@ -24,9 +24,11 @@ type task struct {
 	thread luau.ThreadID
 	main   bool
 	module *loaded // what it loads, if it is a require
-	parent *task   // who required it
 	then   func(luau.Outcome)
 	name   string // of the host function that it waits for
+
+	waitsFor *loaded     // the module whose load it waits for
+	passed   *luau.Error // of the module that it required last: see withFrames
 }
 
 // options keep the identity of what a module returns.
@@ -83,7 +85,11 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 	main := &task{main: true}
 	main.then = func(out luau.Outcome) {
 		done = true
-		if result = out.Err; result == nil && use != nil {
+		switch result = out.Err; {
+		case result != nil:
+		case use == nil:
+			out.Values.Drop()
+		default:
 			result = use(out.Values)
 		}
 	}
@@ -117,6 +123,9 @@ func (v *VM) pushWork(w work) {
 	if cap(v.ready) > cap(v.readyRoom) {
 		v.readyRoom = v.ready[:0]
 	}
+	if v.busy.Load() {
+		v.armSlice() // what runs has company from now on
+	}
 }
 
 func (v *VM) resume(w *work) (luau.ThreadID, luau.Outcome) {
@@ -142,9 +151,9 @@ func (v *VM) schedule(over func() bool) error {
 			if over() {
 				return nil
 			}
-			v.collectInbox()
+			v.collect()
 		}
-		if len(v.waiting) == 0 {
+		if v.outside == 0 && len(v.sleeping) == 0 {
 			return v.stuck(over)
 		}
 		if err := v.waitForWork(); err != nil {
@@ -168,9 +177,7 @@ func (v *VM) step() error {
 	if !v.takeSlot() || v.ctx.Err() != nil {
 		return v.ended()
 	}
-	if len(v.ready) > 0 {
-		v.armSlice()
-	}
+	v.armSlice()
 	v.current = w.task
 	v.busy.Store(true)
 	thread, out := v.resume(&w)
@@ -202,6 +209,7 @@ func (v *VM) settle(t *task, out luau.Outcome) error {
 		return out.Err
 	}
 	v.state.Drop(t.thread)
+	out.Err = t.withFrames(out.Err)
 	if t.then != nil {
 		t.then(out)
 	}
@@ -225,16 +233,24 @@ func (v *VM) releaseSlot() {
 	}
 }
 
+// armSlice limits what runs now to a slice, if others of this VM are ready or will be after a sleep.
 func (v *VM) armSlice() {
+	if len(v.ready) == 0 && len(v.sleeping) == 0 || v.sliced.Swap(true) {
+		return
+	}
 	if v.slice == nil {
-		v.slice = time.AfterFunc(slice, func() {
-			if v.busy.Load() {
-				v.state.BreakOff()
-			}
-		})
+		v.slice = time.AfterFunc(slice, v.sliceOver)
 		return
 	}
 	v.slice.Reset(slice)
+}
+
+// sliceOver may break off what came later than what it was armed for: that is then sliced early.
+func (v *VM) sliceOver() {
+	v.sliced.Store(false)
+	if v.busy.Load() {
+		v.state.BreakOff()
+	}
 }
 
 // ended is the error of a run whose context is over while no script runs.
@@ -257,8 +273,7 @@ func (v *VM) wakeSleepers() {
 func (v *VM) waitForWork() error {
 	yielded := false
 	for {
-		v.wakeSleepers()
-		v.collectInbox()
+		v.collect()
 		if len(v.ready) > 0 {
 			return nil
 		}
@@ -315,7 +330,9 @@ func (v *VM) armSliceFromOutside() {
 	})
 }
 
-func (v *VM) collectInbox() {
+// collect makes the tasks ready whose sleep is over or whose host call has an outcome.
+func (v *VM) collect() {
+	v.wakeSleepers()
 	if !v.inbox.some.Load() {
 		return
 	}
@@ -325,20 +342,24 @@ func (v *VM) collectInbox() {
 	v.inbox.some.Store(false)
 	v.inbox.Unlock()
 	for _, c := range list {
-		v.finish(c)
+		if v.finish(c) {
+			v.outside--
+		}
 	}
 	clear(list)
 	v.inboxRoom = list
 }
 
-// finish makes the task that waits for the token ready.
-func (v *VM) finish(c completion) {
+// finish makes the task that waits for the token ready; false when none does.
+func (v *VM) finish(c completion) bool {
 	t, ok := v.waiting[c.token]
 	if !ok {
-		return
+		return false
 	}
 	delete(v.waiting, c.token)
+	t.waitsFor = nil
 	v.pushWork(work{task: t, done: c})
+	return true
 }
 
 // endRun forgets all that is left of the run.
@@ -355,14 +376,14 @@ func (v *VM) endRun() {
 		v.state.Drop(t.thread)
 	}
 	clear(v.ready)
-	v.ready, v.sleeping, v.tasks = nil, nil, 0
+	v.ready, v.sleeping, v.tasks, v.outside = nil, nil, 0, 0
 	clear(v.waiting)
 	v.inbox.Lock()
 	v.inbox.list = nil
 	v.inbox.some.Store(false)
 	v.inbox.Unlock()
-	if v.slice != nil {
-		v.slice.Stop()
+	if v.slice != nil && v.slice.Stop() {
+		v.sliced.Store(false)
 	}
 }
 

@@ -63,6 +63,7 @@ type VM struct {
 	waiting  map[uint64]*task
 	sleeping sleepers
 	tasks    int // that have not ended, without the main one
+	outside  int // host calls whose outcome other goroutines will send
 	last     uint64
 	failed   error // of the first task that failed
 
@@ -76,6 +77,7 @@ type VM struct {
 	wake      chan struct{}
 	timer     *time.Timer
 	slice     *time.Timer
+	sliced    atomic.Bool // that timer is on
 	busy      atomic.Bool // a script is on the processor: others that become ready want a slice
 }
 

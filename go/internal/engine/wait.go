@@ -29,9 +29,13 @@ func (v *VM) Await(c *luau.Call, work hostmod.Work) error {
 	if v.current != nil {
 		v.current.name = name
 	}
+	v.outside++
 	go func() {
-		values, err := guard(ctx, name, work)
-		v.complete(completion{token, values, err})
+		// Sent whatever becomes of the goroutine: the script would wait for ever.
+		done := completion{token: token, err: &luau.Error{
+			Code: luau.CodePanic, Message: name + ": its goroutine ended without a result"}}
+		defer func() { v.complete(done) }()
+		done.values, done.err = guard(ctx, name, work)
 	}()
 	c.Wait(token)
 	return nil
@@ -63,14 +67,18 @@ func (v *VM) waitInPlace(c *luau.Call, work hostmod.Work) error {
 		// A run that is over gets no slot and needs none: the script ends where it stands.
 		v.takeSlot()
 	}
-	if v.ctx.Err() != nil {
-		// Before the script can catch the error of what was cut short.
-		v.state.Kill(v.run, context.Cause(v.ctx))
-	}
+	v.killIfOver()
 	if err != nil {
 		return err
 	}
 	return c.Return(values...)
+}
+
+// killIfOver ends the run before the script can catch the error of what was cut short.
+func (v *VM) killIfOver() {
+	if v.ctx.Err() != nil {
+		v.state.Kill(v.run, context.Cause(v.ctx))
+	}
 }
 
 // Sleep implements hostmod.VM.
@@ -105,6 +113,7 @@ func (v *VM) Spawn(f *luau.Function, args ...any) {
 	t := &task{}
 	t.then = func(out luau.Outcome) {
 		if out.Err == nil {
+			out.Values.Drop()
 			return
 		}
 		if v.failed == nil {
