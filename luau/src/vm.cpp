@@ -338,6 +338,7 @@ extern "C" hk_result hk_vm_reset(hk_vm* vm)
     vm->output.clear();
     vm->trace.clear();
     vm->payload = FlatIn();
+    rest_buffers(vm);
     arm_pressure(vm);
     return hk_result{};
 }
