@@ -38,7 +38,22 @@ bool Buf::grow(size_t n)
     }
     bytes = static_cast<uint8_t*>(p);
     room = want;
+    if (owner && want > kIdle)
+        owner->roomy = true;
     return true;
+}
+
+void rest_buffers(hk_vm* vm)
+{
+    if (!vm->roomy || vm->depth > 0)
+        return;
+    for (Frame& frame : vm->frames)
+    {
+        frame.args.rest();
+        frame.out.rest();
+        frame.results.rest();
+    }
+    vm->roomy = false;
 }
 
 } // namespace hk

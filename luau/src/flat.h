@@ -58,6 +58,13 @@ public:
         if (room > kKeep)
             give_back();
     }
+    // Between two runs: what this one grew to is not the next one's to pay for.
+    void rest()
+    {
+        used = 0;
+        if (room > kIdle)
+            give_back();
+    }
     void resize(size_t n)
     {
         used = n;
@@ -109,6 +116,8 @@ public:
 private:
     // A buffer larger than this is given back when it is cleared.
     static constexpr size_t kKeep = size_t(1) << 20;
+    // And one larger than this between two runs.
+    static constexpr size_t kIdle = size_t(4) << 10;
 
     void give_back();
     bool grow(size_t n);

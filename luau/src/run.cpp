@@ -212,6 +212,7 @@ extern "C" void hk_run_begin(hk_vm* vm, uint64_t run, const hk_limits* limits)
     vm->outputTotal = 0;
     vm->output.clear();
     vm->attention.store(0, std::memory_order_seq_cst);
+    rest_buffers(vm);
     size_t most = vm->limits.memory;
     set_memory_limit(vm, most && most < vm->reserved ? most : vm->reserved);
     arm_pressure(vm);

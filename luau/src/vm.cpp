@@ -339,6 +339,7 @@ extern "C" hk_result hk_vm_reset(hk_vm* vm)
     vm->trace.clear();
     vm->payload = FlatIn();
     vm->attention.store(0, std::memory_order_seq_cst);
+    rest_buffers(vm);
     arm_pressure(vm);
     return hk_result{};
 }

@@ -116,6 +116,7 @@ struct hk_vm
     size_t depth = 0;                // host calls on the C stack
     std::atomic<uint64_t> caller{0}; // the OS thread that is inside the innermost host call; else 0
     hk::Frame frames[hk::kMaxNesting + 1];
+    bool roomy = false; // one of their buffers is larger than an idle VM should hold
     uint64_t waitToken = 0;
     bool waiting = false;    // a host call asked for a wait; else a break is a time slice
     bool dead = false;       // killed: nothing but reset and close
@@ -194,6 +195,9 @@ inline Frame& frame_of(hk_vm* vm)
 {
     return vm->frames[vm->depth];
 }
+
+// Before another run: gives back what large values left in the buffers.
+void rest_buffers(hk_vm* vm);
 
 // The thread whose stack the host may use now.
 inline lua_State* current(const hk_vm* vm)

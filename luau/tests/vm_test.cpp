@@ -198,6 +198,33 @@ static void images()
     CHECK_EQ(hk_vm_save(plain.vm).status, HK_ERR_INVALID);
 }
 
+// Large values on many levels of host calls must not count against the runs that come after.
+static void large_values_leave_nothing()
+{
+    TestHost host(size_t(64) << 20);
+    hk_ref inner = 0;
+    host.function(
+        "nest",
+        [&](const hk_call&, const std::vector<Value>& args)
+        {
+            hk_call_function(host.vm, inner, nullptr, 0, 0);
+            return returns({args.at(0)});
+        }
+    );
+    inner = host.load("depth = (depth or 0) + 1 if depth < 60 then return nest(string.rep('x', 900000)) end");
+    CHECK_EQ(hk_vm_save(host.vm).status, HK_OK);
+    hk_vm_reset(host.vm);
+    host.begin();
+    uint64_t before = host.stats().memory_used;
+    for (int i = 0; i < 3; i++)
+    {
+        CHECK(host.call(inner).status != HK_ERR_INVALID);
+        hk_vm_reset(host.vm);
+        host.begin();
+        CHECK(host.stats().memory_used < before + (size_t(2) << 20));
+    }
+}
+
 static void sizes_of_memory()
 {
     for (size_t memory : {size_t(1), size_t(4096), size_t(100000), SIZE_MAX, SIZE_MAX / 2})
@@ -280,6 +307,7 @@ int main()
     }
     collected_functions_are_reported();
     images();
+    large_values_leave_nothing();
     sizes_of_memory();
     deep_source_compiles_or_fails();
     return check_result("vm");

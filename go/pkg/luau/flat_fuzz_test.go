@@ -21,6 +21,7 @@ func flatSeeds(t testing.TB) [][]byte {
 		{capi.TagError, capi.TagTable, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 		{capi.TagNative, 4, 0, 0, 0, 'j', 's', 'o', 'n'},
 		{capi.TagHostFn, 7, 0, 0, 0, 1, 1, 0, 0, 0, 'f'},
+		append(binary.LittleEndian.AppendUint64([]byte{capi.TagTable, 0, 0, 0, 0, 0, 1, 0, 0, 0, capi.TagNumber}, math.Float64bits(math.NaN())), capi.TagTrue),
 		{capi.TagRef, capi.RefTable, 1, 0, 0, 0, 1, 0, 0, 0},
 	}
 	deep := []byte{}
@@ -30,7 +31,7 @@ func flatSeeds(t testing.TB) [][]byte {
 	seeds = append(seeds, append(deep, capi.TagTrue))
 	for _, v := range []any{
 		nil, true, 1.5, math.NaN(), math.Copysign(0, -1), "a\x00b", []byte{1, 2}, Integer(math.MinInt64), Exact("-123456789012345678901234567890"),
-		Vector{1, 2, 3}, Null{}, []any{}, map[string]any{}, []any{1.0, nil, "x"}, []float64{1, 2, 3}, ReadOnly{"a": 1.0}, Folded{"a": 1.0},
+		Exact("1e5"), Exact(""), Exact("007"), Exact("-0"), Integer(5), Vector{1, 2, 3}, Null{}, []any{}, map[string]any{}, []any{1.0, nil, "x"}, []float64{1, 2, 3}, ReadOnly{"a": 1.0}, Folded{"a": 1.0},
 		map[any]any{1.0: "one", "k": 2.0, true: 3.0}, map[string]any{"a": map[string]any{"b": []any{map[string]any{}}}, "n": nil},
 	} {
 		e := encoder{}
