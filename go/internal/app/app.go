@@ -4,13 +4,13 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
@@ -49,7 +49,14 @@ func Run(ctx context.Context, s Script) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	vm, err := newVM(s)
+	if err := checkFolders(s.Libs); err != nil {
+		return Stats{}, err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	out := &writer{w: s.Stdout, failed: stop}
+	tasks := &taskErrors{w: s.Stderr}
+	vm, err := newVM(s, out, tasks)
 	if err != nil {
 		return Stats{}, err
 	}
@@ -69,10 +76,28 @@ func Run(ctx context.Context, s Script) (Stats, error) {
 	if read, statsErr := vm.State().Stats(); statsErr == nil {
 		stats.Stats = read
 	}
-	return stats, err
+	if out.err != nil {
+		return stats, fmt.Errorf("cannot write what the script prints: %w", out.err)
+	}
+	return stats, tasks.told(err)
 }
 
-func newVM(s Script) (*engine.VM, error) {
+// OptionError is an option that names what is not there.
+type OptionError struct{ message string }
+
+// Error gives the message.
+func (e *OptionError) Error() string { return e.message }
+
+func checkFolders(folders []string) error {
+	for _, folder := range folders {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return &OptionError{fmt.Sprintf("--lib %s: no such folder", folder)}
+		}
+	}
+	return nil
+}
+
+func newVM(s Script, out *writer, tasks *taskErrors) (*engine.VM, error) {
 	client, err := httpmod.New(httpmod.Options{Policy: httpmod.Policy{AllowAll: true, UseProxyEnv: true}})
 	if err != nil {
 		return nil, err
@@ -85,7 +110,6 @@ func newVM(s Script) (*engine.VM, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &writer{w: s.Stdout}
 	return engine.New(&engine.Config{
 		Modules:     builtin.Modules(httpmod.NewModule(client)),
 		Grants:      &hostmod.Grants{All: true},
@@ -94,20 +118,46 @@ func newVM(s Script) (*engine.VM, error) {
 		Native:      s.Native,
 		Output:      out.write,
 		Log:         func(r engine.Record) { writeRecord(s.Stderr, r) },
-		TaskFailed:  func(err error) { fmt.Fprintln(s.Stderr, strings.TrimRight(Report(err, false), "\n")) },
+		TaskFailed:  tasks.report,
 	})
 }
 
-// writer passes on what scripts print.
+// writer passes on what scripts print. When that fails it ends the run.
 type writer struct {
-	sync.Mutex
-	w io.Writer
+	w      io.Writer
+	err    error
+	failed func(error)
 }
 
 func (w *writer) write(text []byte) {
-	w.Lock()
-	defer w.Unlock()
-	_, _ = w.w.Write(text)
+	if w.err != nil {
+		return
+	}
+	if _, w.err = w.w.Write(text); w.err != nil {
+		w.failed(w.err)
+	}
+}
+
+// taskErrors reports the errors of background tasks when they happen.
+type taskErrors struct {
+	w        io.Writer
+	reported []error
+}
+
+func (t *taskErrors) report(err error) {
+	t.reported = append(t.reported, err)
+	_, _ = io.WriteString(t.w, Report(err, false))
+}
+
+// told is the error of a run, without what was reported already.
+func (t *taskErrors) told(err error) error {
+	if err == nil || !slices.Contains(t.reported, err) {
+		return err
+	}
+	if len(t.reported) == 1 {
+		return errors.New("a background task failed, as reported above")
+	}
+	return fmt.Errorf("%d background tasks failed, as reported above", len(t.reported))
 }
 
 func writeRecord(w io.Writer, r engine.Record) {

@@ -39,15 +39,20 @@ func Main(ctx context.Context, args []string, s Streams) int {
 
 func report(ctx context.Context, err error, s Streams) int {
 	var usage *exit.UsageError
+	var option *app.OptionError
 	switch {
-	case errors.As(err, &usage):
-		fmt.Fprintf(s.Err, "error: %s\nRun `luau --help` for how to use it.\n", usage.Error())
+	case errors.As(err, &usage), errors.As(err, &option):
+		fmt.Fprintf(s.Err, "error: %s\nRun `luau --help` for how to use it.\n", err)
 		return exit.Usage
 	case errors.Is(context.Cause(ctx), exit.ErrInterrupted):
 		fmt.Fprintln(s.Err, "interrupted")
 		return exit.Interrupted
 	}
 	fmt.Fprint(s.Err, app.Report(err, s.Colour))
+	var hinted *exit.HintError
+	if errors.As(err, &hinted) {
+		fmt.Fprintf(s.Err, "hint: %s\n", hinted.Hint)
+	}
 	if luau.IsKilled(err) && errors.Is(err, context.DeadlineExceeded) {
 		return exit.Timeout
 	}

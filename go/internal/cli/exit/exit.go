@@ -4,6 +4,8 @@ package exit
 import (
 	"errors"
 	"fmt"
+
+	"github.com/spf13/cobra"
 )
 
 // The exit codes.
@@ -20,6 +22,26 @@ var ErrInterrupted = errors.New("interrupted")
 
 // UsageError is a wrong command line.
 type UsageError struct{ message string }
+
+// NoArgs refuses arguments.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Usagef("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
+	}
+	return nil
+}
+
+// HintError is an error with what to do about it.
+type HintError struct {
+	error
+	Hint string
+}
+
+// Unwrap gives the error itself.
+func (e *HintError) Unwrap() error { return e.error }
+
+// WithHint adds a hint to err.
+func WithHint(err error, hint string) error { return &HintError{err, hint} }
 
 // Usagef makes a UsageError.
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }

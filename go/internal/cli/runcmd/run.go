@@ -2,6 +2,7 @@
 package runcmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/size"
+	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
 type flags struct {
@@ -44,6 +46,7 @@ func Command(name string) *cobra.Command {
 	p.SetInterspersed(false)
 	p.DurationVar(&f.timeout, "timeout", 0, "end the script after this long, as 30s or 500ms (exit code 124)")
 	p.Var(&f.memory, "memory", "most memory that the script may use, as 64MiB (default 256MiB)")
+	p.Lookup("memory").DefValue = "" // its zero is no size
 	p.BoolVar(&f.native, "native", false, "make native code of the script and what it requires")
 	p.BoolVar(&f.stats, "stats", false, "write time, memory and host calls to standard error at the end")
 	p.StringArrayVar(&f.libs, "lib", nil, "a folder of modules for require, before those of LUAU_PATH; may be repeated")
@@ -60,6 +63,17 @@ func run(cmd *cobra.Command, f *flags, args []string) error {
 	})
 	if f.stats {
 		writeStats(cmd.ErrOrStderr(), stats)
+	}
+	return hint(f, stats, err)
+}
+
+// hint names the flag that changes the limit which ended the script.
+func hint(f *flags, stats app.Stats, err error) error {
+	switch {
+	case luau.IsKilled(err) && errors.Is(err, app.ErrTimeout):
+		return exit.WithHint(err, fmt.Sprintf("the script had %s; --timeout gives it another time", f.timeout))
+	case luau.CodeOf(err) == luau.CodeMemory:
+		return exit.WithHint(err, fmt.Sprintf("the script may use %s; --memory gives it more", size.Bytes(stats.MemoryLimit)))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -19,7 +20,7 @@ func Command() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of hukilau, Luau and Go, and whether native code can be made",
-		Args:  cobra.NoArgs,
+		Args:  exit.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			native := "off"
 			if luau.NativeSupported() {

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+)
+
+// The test binary is the program itself when it is started as `luau`.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"luau": func() { os.Exit(run()) }})
+}
+
+func TestTranscripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "..", "..", "tests", "cli"),
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("LUAU_PATH", "")
+			env.Setenv("NO_COLOR", "")
+			env.Setenv("TERM", "xterm")
+			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "root" {
+				return os.Geteuid() == 0, nil
+			}
+			return false, errors.New("unknown condition " + name)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "bytes": writeBytes, "fill": fill, "within": within,
+		},
+	})
+}
+
+// exits CODE COMMAND [ARGS...]: the command ends with that exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	var failed *exec.ExitError
+	switch err := ts.Exec(args[1], args[2:]...); {
+	case err == nil && want != 0:
+		ts.Fatalf("exit code 0, want %d", want)
+	case errors.As(err, &failed) && failed.ExitCode() != want:
+		ts.Fatalf("exit code %d, want %d", failed.ExitCode(), want)
+	case err != nil && failed == nil:
+		ts.Check(err)
+	}
+}
+
+// bytes FILE TEXT: writes a file; TEXT is quoted as in Go.
+func writeBytes(ts *testscript.TestScript, neg bool, args []string) {
+	text, err := strconv.Unquote(`"` + strings.ReplaceAll(args[1], `"`, `\"`) + `"`)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
+}
+
+// fill FILE SIZE: writes a file of that many spaces.
+func fill(ts *testscript.TestScript, neg bool, args []string) {
+	size, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.Repeat([]byte(" "), size), 0o644))
+}
+
+// within DURATION CODE COMMAND [ARGS...]: exits, in that time.
+func within(ts *testscript.TestScript, neg bool, args []string) {
+	most, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	started := time.Now()
+	exits(ts, neg, args[1:])
+	if took := time.Since(started); took > most {
+		ts.Fatalf("took %s, more than %s", took, most)
+	}
+}
+
+// interrupt starts a script, sends a signal for each line that it prints and gives what became of it.
+func interrupt(t *testing.T, source string, signal os.Signal) (code int, stderr string, took time.Duration) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "script.luau")
+	require.NoError(t, os.WriteFile(path, []byte(source), 0o644))
+	cmd := exec.Command("luau", path)
+	var errors bytes.Buffer
+	cmd.Stderr = &errors
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	var sent time.Time
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		sent = time.Now()
+		require.NoError(t, cmd.Process.Signal(signal))
+	}
+	_ = cmd.Wait() // the exit code says it
+	return cmd.ProcessState.ExitCode(), errors.String(), time.Since(sent)
+}
+
+func TestInterrupt(t *testing.T) {
+	for name, source := range map[string]string{
+		"running":    `print("ready") __native.log("info", "go") while true do end`,
+		"asleep":     `print("ready") __native.sleep(60000)`,
+		"comparator": `table.sort({2, 1}, function(a, b) print("ready") __native.sleep(60000) return a < b end)`,
+		"catching":   `print("ready") while true do pcall(function() __native.sleep(60000) end) end`,
+	} {
+		for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+			t.Run(name+" "+signal.String(), func(t *testing.T) {
+				code, stderr, took := interrupt(t, source, signal)
+				require.Equal(t, 130, code)
+				require.True(t, strings.HasSuffix(stderr, "interrupted\n"), stderr)
+				require.NotContains(t, stderr, "goroutine")
+				require.Less(t, took, 5*time.Second)
+				t.Logf("ended after %s", took)
+			})
+		}
+	}
+}
+
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no /dev/full here")
+	}
+	defer full.Close()
+	for name, source := range map[string]string{"once": `print("text")`, "for ever": `while true do print("text") end`} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "script.luau")
+			require.NoError(t, os.WriteFile(path, []byte(source), 0o644))
+			cmd := exec.Command("luau", path)
+			var errors bytes.Buffer
+			cmd.Stdout, cmd.Stderr = full, &errors
+			require.Error(t, cmd.Run())
+			require.Equal(t, 1, cmd.ProcessState.ExitCode())
+			require.Contains(t, errors.String(), "cannot write what the script prints: ")
+		})
+	}
+}
