@@ -41,6 +41,13 @@ bool Buf::grow(size_t n)
     return true;
 }
 
+void Buf::drop_refs()
+{
+    for (hk_ref ref : refs)
+        hk_release(owner, ref);
+    refs.clear();
+}
+
 } // namespace hk
 
 static size_t own_memory(const hk_vm* vm)
