@@ -9,7 +9,9 @@
  *  - Memory that an hk_result points to is valid until the next call on the same VM at the same
  *    nesting depth.
  *  - Objects that stay in the VM are named by hk_ref. A reference to an object that is gone, or
- *    that a reset has taken away, is an error (HK_ERR_INVALID), never a crash.
+ *    that a reset has taken away, is an error (HK_ERR_INVALID), never a crash. One inside of flat
+ *    data lives as long as the data, the arguments of a host call until it returns; hk_hold makes
+ *    one that lasts until hk_release.
  */
 #ifndef HUKILAU_H
 #define HUKILAU_H
@@ -106,7 +108,7 @@ typedef struct hk_call {
     uint32_t nresults;   /* set by the host: flat values in out */
     int32_t status;      /* set by the host: hk_call_status */
     uint32_t can_wait;   /* 1: HK_CALL_WAIT is allowed here; 0: Luau cannot yield here, so wait in place */
-    uint32_t refs;       /* how many references args holds: the host releases those it does not keep */
+    uint32_t reserved;
     uint64_t token;      /* set by the host with HK_CALL_WAIT */
     double number;       /* set by the host with HK_CALL_NUMBER */
     hk_vm *vm;
@@ -257,6 +259,8 @@ hk_result hk_set_field(hk_vm *vm, hk_ref table, const uint8_t *pair, size_t pair
 hk_result hk_get_value(hk_vm *vm, hk_ref ref);
 /* Keeps one flat value (any kind, tables included) in the VM and gives its reference. */
 hk_result hk_keep(hk_vm *vm, const uint8_t *value, size_t size);
+/* Another reference to the same object; 0 when it is gone, or memory is. */
+hk_ref hk_hold(hk_vm *vm, hk_ref ref);
 void hk_release(hk_vm *vm, hk_ref ref);
 /* The Luau call stack at this moment, inside a host call: a table as in an error record. */
 hk_result hk_traceback(hk_vm *vm);

@@ -56,6 +56,13 @@ void rest_buffers(hk_vm* vm)
     vm->roomy = false;
 }
 
+void Buf::drop_refs()
+{
+    for (hk_ref ref : refs)
+        hk_release(owner, ref);
+    refs.clear();
+}
+
 } // namespace hk
 
 static size_t own_memory(const hk_vm* vm)

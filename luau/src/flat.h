@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <string>
+#include <vector>
 
 struct hk_vm;
 
@@ -55,6 +56,8 @@ public:
     void clear()
     {
         used = 0;
+        if (!refs.empty())
+            drop_refs();
         if (room > kKeep)
             give_back();
     }
@@ -62,8 +65,15 @@ public:
     void rest()
     {
         used = 0;
+        if (!refs.empty())
+            drop_refs();
         if (room > kIdle)
             give_back();
+    }
+    // The data names an object of the VM, which lives as long as the data.
+    void note_ref(hk_ref ref)
+    {
+        refs.push_back(ref);
     }
     void resize(size_t n)
     {
@@ -120,12 +130,14 @@ private:
     static constexpr size_t kIdle = size_t(4) << 10;
 
     void give_back();
+    void drop_refs();
     bool grow(size_t n);
 
     uint8_t* bytes = nullptr;
     size_t used = 0;
     size_t room = 0;
     hk_vm* owner = nullptr;
+    std::vector<hk_ref> refs;
     bool insists = false;
 };
 

@@ -140,7 +140,7 @@ private:
                      : type == LUA_TTABLE ? HK_REF_TABLE : HK_REF_OTHER;
         uint8_t rec[9] = {kind};
         hk_ref ref = make_ref(vm, L, -1);
-        made.push_back(ref);
+        out.note_ref(ref);
         memcpy(rec + 1, &ref, 8);
         return put(out.put_tagged(HK_T_REF, rec, 9));
     }
@@ -321,7 +321,6 @@ private:
 
 public:
     std::string path;
-    std::vector<hk_ref> made;
 
 private:
     hk_vm* vm;
@@ -351,8 +350,6 @@ bool encode_values(hk_vm* vm, lua_State* L, int first, int count, Keep keep, Buf
             continue;
         if (!e.path.empty() || count > 1)
             why += " at " + (count > 1 ? "value " + std::to_string(i + 1) + " " : std::string()) + "$" + e.path;
-        for (hk_ref ref : e.made)
-            drop_ref(vm, ref);
         out.resize(start);
         return false;
     }

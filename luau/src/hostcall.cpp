@@ -127,7 +127,6 @@ int host_call(lua_State* L)
     const Closure* f = clvalue(L->ci->func);
     Frame& frame = frame_of(vm);
     int nargs = int(L->top - L->base);
-    uint64_t refs = vm->liveRefs;
     encode_args(vm, L, f, frame.args);
     frame.out.clear();
     frame.out.reserve(256); // without memory the host has to ask again
@@ -143,7 +142,7 @@ int host_call(lua_State* L)
     call.out_size = 0;
     call.nresults = 0;
     call.can_wait = is_wait_safe(vm, L, f) ? 1 : 0;
-    call.refs = uint32_t(vm->liveRefs - refs);
+    call.reserved = 0;
     call.token = 0;
     call.vm = vm;
     call.status = HK_CALL_MEMORY;
@@ -151,6 +150,7 @@ int host_call(lua_State* L)
         HostScope scope(vm);
         vm->hooks->call(&call);
     }
+    frame.args.clear();
     check_kill(vm);
     if (call.status == HK_CALL_NUMBER)
     {

@@ -90,3 +90,24 @@ extern "C" void hk_release(hk_vm* vm, hk_ref ref)
     if (!vm->dead)
         hk::drop_ref(vm, ref);
 }
+
+extern "C" hk_ref hk_hold(hk_vm* vm, hk_ref ref)
+{
+    if (vm->dead || !hk::is_live(vm, ref))
+        return 0;
+    hk_ref held = 0;
+    lua_State* L = hk::current(vm);
+    int top = lua_gettop(L);
+    int status = hk::protect(
+        vm,
+        L,
+        [&](lua_State* L)
+        {
+            luaL_checkstack(L, 2, "holding a value");
+            hk::push_ref(vm, L, ref);
+            held = hk::make_ref(vm, L, -1);
+        }
+    );
+    lua_settop(L, top);
+    return status == 0 ? held : 0;
+}

@@ -241,6 +241,7 @@ extern "C" hk_result hk_call_function(hk_vm* vm, hk_ref fn, const uint8_t* args,
         return text_result(vm, HK_ERR_INVALID, "calls between host and script nested deeper than %d", int(kMaxNesting));
     if (nargs > size)
         return text_result(vm, HK_ERR_INVALID, "flat values: fewer than said");
+    relieve(vm);
     lua_State* L = current(vm);
     int top = lua_gettop(L);
     const char* why = nullptr;
@@ -370,6 +371,7 @@ extern "C" hk_result hk_start(
         return text_result(vm, HK_ERR_INVALID, "calls between host and script nested deeper than %d", int(kMaxNesting));
     if (nargs > size)
         return text_result(vm, HK_ERR_INVALID, "flat values: fewer than said");
+    relieve(vm);
 
     lua_State* L = current(vm);
     int top = lua_gettop(L);

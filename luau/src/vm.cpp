@@ -1,7 +1,6 @@
-// A VM's life: making, saving, resetting, closing, and the small reads and writes of the host.
+// A VM's life: making, saving, resetting, closing.
 #include "vm.h"
 
-#include "lapi.h"
 #include "lstate.h"
 #include "lgc.h"
 
@@ -18,6 +17,15 @@ void seal_libraries(hk_vm* vm, lua_State* L);
 namespace
 {
 
+void on_pressure(void* ud)
+{
+    hk_vm* vm = static_cast<hk_vm*>(ud);
+    if (!vm->L)
+        return;
+    vm->attention.fetch_or(kAttendCollect, std::memory_order_relaxed);
+    install_interrupt(vm);
+}
+
 // Luau's allocation function over malloc, with the same limit as an arena has.
 void* malloc_alloc(void* ud, void* ptr, size_t osize, size_t nsize)
 {
@@ -30,20 +38,14 @@ void* malloc_alloc(void* ud, void* ptr, size_t osize, size_t nsize)
     }
     size_t used = size_t(vm->mallocUsed.load(std::memory_order_relaxed)) + size_t(vm->charged.load(std::memory_order_relaxed));
     if (nsize > osize && used + (nsize - osize) > vm->memoryLimit)
+    {
+        on_pressure(vm);
         return nullptr;
+    }
     void* p = realloc(ptr, nsize);
     if (p)
         vm->mallocUsed.fetch_add(int64_t(nsize) - int64_t(osize), std::memory_order_relaxed);
     return p;
-}
-
-void on_pressure(void* ud)
-{
-    hk_vm* vm = static_cast<hk_vm*>(ud);
-    if (!vm->L)
-        return;
-    vm->attention.fetch_or(kAttendCollect, std::memory_order_relaxed);
-    install_interrupt(vm);
 }
 
 // Arenas of closed VMs: their pages are there already, so a new VM in one takes a third of the time.
@@ -127,72 +129,6 @@ void destroy(hk_vm* vm)
         idle_arenas().put(vm->arena, vm->reserved);
     json_scratch_free(vm->json);
     delete vm;
-}
-
-// Runs f on the current thread with the stack put back, and turns its failure into a result.
-template<typename F>
-hk_result operate(hk_vm* vm, const char* what, F f)
-{
-    if (vm->dead)
-        return killed_result(vm);
-    lua_State* L = hk::current(vm);
-    int top = lua_gettop(L);
-    hk_result r = {};
-    const char* why = nullptr;
-    int status = protect(
-        vm,
-        L,
-        [&](lua_State* L)
-        {
-            luaL_checkstack(L, 8, what);
-            f(L, r, why);
-        }
-    );
-    if (status == kKilled)
-        return killed_result(vm);
-    if (status == LUA_ERRMEM)
-        r = text_result(vm, HK_ERR_MEMORY, "%s: not enough memory", what);
-    else if (status != 0)
-        r = text_result(vm, HK_ERR_INVALID, "%s: %s", what, lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "failed");
-    else if (why)
-        r = text_result(vm, HK_ERR_INVALID, "%s: %s", what, why);
-    lua_settop(L, top);
-    return r;
-}
-
-void push_name(lua_State* L, const char* name, size_t size)
-{
-    if (size > (size_t(1) << 30))
-        luaL_error(L, "the name is longer than 1 GiB");
-    lua_pushlstring(L, name ? name : "", size);
-}
-
-// Stores the value on top under the key below it, in the table at idx. Loaded code may have read the
-// globals already and kept what it found; where such a value changes, it must read again.
-void store(lua_State* L, int idx)
-{
-    lua_pushvalue(L, -2);
-    lua_rawget(L, idx);
-    if (!lua_isnil(L, -1) && !lua_rawequal(L, -1, -2))
-        lua_setsafeenv(L, LUA_GLOBALSINDEX, false);
-    lua_pop(L, 1);
-    lua_rawset(L, idx);
-}
-
-// The value on top as the result.
-void give_top(hk_vm* vm, lua_State* L, hk_result& r, Keep keep)
-{
-    Buf& out = frame_of(vm).results;
-    out.clear();
-    std::string text;
-    if (!encode_values(vm, L, lua_gettop(L), 1, keep, out, text))
-    {
-        r = text_result(vm, HK_ERR_CONVERT, "%s", text.c_str());
-        return;
-    }
-    r.count = 1;
-    r.data = out.data();
-    r.size = out.size();
 }
 
 } // namespace
@@ -355,151 +291,6 @@ extern "C" void hk_vm_stats(hk_vm* vm, hk_stats* out)
     out->output = vm->outputTotal;
     out->image_bytes = vm->image ? image_bytes(vm->image) : 0;
     out->refs = vm->liveRefs;
-}
-
-extern "C" hk_result hk_get_global(hk_vm* vm, const char* name, size_t size)
-{
-    return operate(
-        vm,
-        "reading a global",
-        [&](lua_State* L, hk_result& r, const char*&)
-        {
-            // Raw, for a script may have given its globals a metatable whose code never ends.
-            push_name(L, name, size);
-            lua_pushvalue(L, LUA_GLOBALSINDEX);
-            TValue globals;
-            sethvalue(L, &globals, vm->L->gt);
-            luaA_pushvalue(L, &globals);
-            lua_rawgeti(L, LUA_REGISTRYINDEX, vm->fixed[kSealed]);
-            int name = lua_gettop(L) - 3;
-            for (int table = name + 1; table <= name + 3; table++)
-            {
-                lua_pushvalue(L, name);
-                lua_rawget(L, table);
-                if (!lua_isnil(L, -1) || table == name + 3)
-                    return give_top(vm, L, r, kKeepObjects);
-                lua_pop(L, 1);
-            }
-        }
-    );
-}
-
-extern "C" hk_result hk_set_global(hk_vm* vm, const char* name, size_t size, const uint8_t* value, size_t value_size)
-{
-    return operate(
-        vm,
-        "setting a global",
-        [&](lua_State* L, hk_result&, const char*& why)
-        {
-            FlatIn in(value, value_size, 1);
-            lua_pushvalue(L, LUA_GLOBALSINDEX);
-            push_name(L, name, size);
-            if (decode_value(vm, L, in, why))
-                store(L, lua_gettop(L) - 2);
-        }
-    );
-}
-
-static bool push_table(hk_vm* vm, lua_State* L, hk_ref table, const char*& why)
-{
-    if (table == 0)
-        lua_pushvalue(L, LUA_GLOBALSINDEX);
-    else if (!push_ref(vm, L, table))
-        why = "the table belongs to another VM, or to one that was reset or released it";
-    else if (!lua_istable(L, -1))
-        why = "not a table";
-    return !why;
-}
-
-extern "C" hk_result hk_get_field(hk_vm* vm, hk_ref table, const uint8_t* key, size_t key_size)
-{
-    return operate(
-        vm,
-        "reading a field",
-        [&](lua_State* L, hk_result& r, const char*& why)
-        {
-            FlatIn in(key, key_size, 1);
-            if (!push_table(vm, L, table, why) || !decode_value(vm, L, in, why))
-                return;
-            lua_rawget(L, -2);
-            give_top(vm, L, r, kKeepObjects);
-        }
-    );
-}
-
-extern "C" hk_result hk_get_table(hk_vm* vm, hk_ref table, const uint8_t* key, size_t key_size)
-{
-    return operate(
-        vm,
-        "reading a table",
-        [&](lua_State* L, hk_result& r, const char*& why)
-        {
-            FlatIn in(key, key_size, 1);
-            if (!push_table(vm, L, table, why) || !decode_value(vm, L, in, why))
-                return;
-            lua_rawget(L, -2);
-            if (!lua_istable(L, -1))
-                why = "the field is no table";
-            else
-                r.thread = make_ref(vm, L, -1);
-        }
-    );
-}
-
-extern "C" hk_result hk_set_field(hk_vm* vm, hk_ref table, const uint8_t* pair, size_t pair_size)
-{
-    return operate(
-        vm,
-        "setting a field",
-        [&](lua_State* L, hk_result&, const char*& why)
-        {
-            FlatIn in(pair, pair_size, 2);
-            if (!push_table(vm, L, table, why) || !decode_value(vm, L, in, why))
-                return;
-            if (lua_isnil(L, -1))
-                why = "the key is nil";
-            else if (decode_value(vm, L, in, why))
-                store(L, lua_gettop(L) - 2);
-        }
-    );
-}
-
-extern "C" hk_result hk_get_value(hk_vm* vm, hk_ref ref)
-{
-    return operate(
-        vm,
-        "reading a value",
-        [&](lua_State* L, hk_result& r, const char*& why)
-        {
-            if (!push_ref(vm, L, ref))
-                why = "the value belongs to another VM, or to one that was reset or released it";
-            else
-                give_top(vm, L, r, kCopy);
-        }
-    );
-}
-
-extern "C" hk_result hk_keep(hk_vm* vm, const uint8_t* value, size_t size)
-{
-    return operate(
-        vm,
-        "keeping a value",
-        [&](lua_State* L, hk_result& r, const char*& why)
-        {
-            FlatIn in(value, size, 1);
-            if (!decode_value(vm, L, in, why))
-                return;
-            if (lua_isnil(L, -1))
-                why = "nil cannot be kept";
-            else
-                r.thread = make_ref(vm, L, -1);
-        }
-    );
-}
-
-extern "C" void hk_collect(hk_vm* vm)
-{
-    operate(vm, "collecting", [&](lua_State* L, hk_result&, const char*&) { lua_gc(L, LUA_GCCOLLECT, 0); });
 }
 
 // A table's address as tostring shows it, anywhere in a string.

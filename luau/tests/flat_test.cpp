@@ -108,8 +108,11 @@ static void objects_become_references(TestHost& host)
     CHECK_EQ(int(r.values[0].flags), int(HK_REF_FUNCTION));
     CHECK_EQ(int(r.values[1].flags), int(HK_REF_THREAD));
     CHECK_EQ(int(r.values[2].pairs[0].second.flags), int(HK_REF_FUNCTION));
-    CHECK_EQ(host.call(hk_ref(r.values[0].integer)).first(), num(42));
-    CHECK_EQ(host.run_source("local f = ... return f()", {r.values[0]}).first(), num(42));
+    hk_ref fn = host.hold(r.values[0]);
+    CHECK_EQ(host.call(fn).first(), num(42));
+    CHECK_EQ(host.run_source("local f = ... return f()", {reference(HK_REF_FUNCTION, fn)}).first(), num(42));
+    CHECK_EQ(host.run_source("return ...", {r.values[0]}).status, HK_ERR_INVALID); // it went with its data
+    hk_release(host.vm, fn);
 }
 
 static void what_cannot_cross_names_its_path(TestHost& host)

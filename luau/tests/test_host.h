@@ -164,6 +164,14 @@ public:
         return Result(hk_resume(vm, thread, bytes(in), in.size(), uint32_t(args.size()), flags));
     }
 
+    // A function among values, kept for later.
+    hk_ref hold(const Value& v)
+    {
+        hk_ref held = hk_hold(vm, hk_ref(v.integer));
+        CHECK(held != 0);
+        return held;
+    }
+
     hk_stats stats()
     {
         hk_stats s = {};

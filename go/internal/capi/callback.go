@@ -70,10 +70,14 @@ const (
 	CallReturn CallStatus = C.HK_CALL_RETURN
 	CallError  CallStatus = C.HK_CALL_ERROR
 	CallWait   CallStatus = C.HK_CALL_WAIT
+	CallMemory CallStatus = C.HK_CALL_MEMORY
 )
 
 // Call is hk_call: valid until HostCall returns.
 type Call struct{ p *C.hk_call }
+
+// Valid says whether the call is still under way: its owner sets it to zero afterwards.
+func (c Call) Valid() bool { return c.p != nil }
 
 // ID is the number given with the function.
 func (c Call) ID() uint32 { return uint32(c.p.id) }
@@ -86,13 +90,11 @@ func (c Call) Args() ([]byte, int) {
 	return unsafe.Slice((*byte)(unsafe.Pointer(c.p.args)), int(c.p.args_size)), int(c.p.nargs)
 }
 
-// Refs is how many references the arguments hold.
-func (c Call) Refs() int { return int(c.p.refs) }
-
 // CanWait says whether CallWait may be answered.
 func (c Call) CanWait() bool { return c.p.can_wait != 0 }
 
-// Finish sets the outcome; data is copied. False when there is no memory for it.
+// Finish sets the outcome; data is copied. False when there is no memory for it: then the script gets
+// an error that says so, unless another outcome is set.
 func (c Call) Finish(status CallStatus, data []byte, count int) bool {
 	if len(data) > int(c.p.out_capacity) && C.hk_call_reserve(c.p, C.size_t(len(data))) == 0 {
 		return false

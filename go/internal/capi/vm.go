@@ -18,7 +18,10 @@ package capi
 #cgo nocallback hk_charge
 #cgo nocallback hk_uncharge
 #cgo nocallback hk_release
+#cgo nocallback hk_hold
 #cgo nocallback hk_in_host_call
+#cgo noescape hk_take_unused
+#cgo nocallback hk_take_unused
 #cgo noescape hk_vm_stats
 #cgo nocallback hk_vm_stats
 
@@ -95,8 +98,9 @@ const (
 	StartInPlace   = C.HK_START_IN_PLACE
 	StartEntry     = C.HK_START_ENTRY
 
-	ResumeError = C.HK_RESUME_ERROR
-	ResumeKeep  = C.HK_RESUME_KEEP
+	ResumeError   = C.HK_RESUME_ERROR
+	ResumeKeep    = C.HK_RESUME_KEEP
+	ResumeInPlace = C.HK_RESUME_IN_PLACE
 
 	KillHostCalls = C.HK_KILL_HOST_CALLS
 	KillOutput    = C.HK_KILL_OUTPUT
@@ -165,6 +169,12 @@ func (vm VM) Kill(run uint64, reason uint32) {
 
 // Attend is hk_attend. Any goroutine may call it while the VM is open.
 func (vm VM) Attend(what uint32) { C.hk_attend(vm.p, C.uint32_t(what)) }
+
+// TakeUnused is hk_take_unused: it fills ids and gives their number.
+func (vm VM) TakeUnused(ids []uint32) int {
+	p := (*C.uint32_t)(unsafe.Pointer(unsafe.SliceData(ids)))
+	return int(C.hk_take_unused(vm.p, p, C.size_t(len(ids))))
+}
 
 // InHostCall is hk_in_host_call. Any goroutine may call it while the VM is open.
 func (vm VM) InHostCall() bool { return C.hk_in_host_call(vm.p) != 0 }
@@ -255,6 +265,9 @@ func (vm VM) GetValue(ref uint64) Result { return result(C.hk_get_value(vm.p, C.
 func (vm VM) Keep(value []byte) Result {
 	return result(C.hk_keep(vm.p, bytesPtr(value), C.size_t(len(value))))
 }
+
+// Hold is hk_hold.
+func (vm VM) Hold(ref uint64) uint64 { return uint64(C.hk_hold(vm.p, C.hk_ref(ref))) }
 
 // Release is hk_release.
 func (vm VM) Release(ref uint64) { C.hk_release(vm.p, C.hk_ref(ref)) }

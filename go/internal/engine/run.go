@@ -85,11 +85,7 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 	main := &task{main: true}
 	main.then = func(out luau.Outcome) {
 		done = true
-		switch result = out.Err; {
-		case result != nil:
-		case use == nil:
-			out.Values.Drop()
-		default:
+		if result = out.Err; result == nil && use != nil {
 			result = use(out.Values)
 		}
 	}

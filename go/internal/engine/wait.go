@@ -113,7 +113,6 @@ func (v *VM) Spawn(f *luau.Function, args ...any) {
 	t := &task{}
 	t.then = func(out luau.Outcome) {
 		if out.Err == nil {
-			out.Values.Drop()
 			return
 		}
 		if v.failed == nil {

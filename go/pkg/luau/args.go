@@ -10,7 +10,7 @@ import (
 var tagNames = map[byte]string{
 	capi.TagNil: "nil", capi.TagFalse: "boolean", capi.TagTrue: "boolean", capi.TagNumber: "number",
 	capi.TagInteger: "integer", capi.TagString: "string", capi.TagVector: "vector",
-	capi.TagBuffer: "buffer", capi.TagTable: "table", capi.TagNumbers: "table", capi.TagNull: "null",
+	capi.TagBuffer: "buffer", capi.TagTable: "table", capi.TagNumbers: "table", capi.TagNull: "nil",
 	capi.TagExact: "exact number",
 }
 
@@ -112,8 +112,11 @@ func (c *Call) Type(i int) string {
 	return tagNames[a[0]]
 }
 
-// IsNil says whether argument i, from 0, is nil or missing.
-func (c *Call) IsNil(i int) bool { return c.tagOf(i) == capi.TagNil }
+// IsNil says whether argument i, from 0, is nil, a JSON null, or missing.
+func (c *Call) IsNil(i int) bool {
+	tag := c.tagOf(i)
+	return tag == capi.TagNil || tag == capi.TagNull
+}
 
 // Argument makes the error for argument i, from 0.
 func (c *Call) Argument(i int, problem string) error {
@@ -126,117 +129,4 @@ func (c *Call) wrongType(i int, want string) error {
 		got = "no value"
 	}
 	return c.Argument(i, "must be "+want+", got "+got)
-}
-
-// Number gives argument i, from 0.
-func (c *Call) Number(i int) (float64, error) {
-	if a := c.arg(i); len(a) >= 9 && a[0] == capi.TagNumber {
-		return math.Float64frombits(binary.LittleEndian.Uint64(a[1:])), nil
-	}
-	return 0, c.wrongType(i, "a number")
-}
-
-// Int gives argument i, from 0, which must be a whole number that a Go int holds.
-func (c *Call) Int(i int) (int, error) {
-	if a := c.arg(i); len(a) >= 9 && a[0] == capi.TagInteger {
-		return int(binary.LittleEndian.Uint64(a[1:])), nil
-	}
-	n, err := c.Number(i)
-	if err != nil {
-		return 0, err
-	}
-	if n != math.Trunc(n) || n < -maxExact || n > maxExact {
-		return 0, c.Argument(i, "must be a whole number")
-	}
-	return int(n), nil
-}
-
-// Bool gives argument i, from 0.
-func (c *Call) Bool(i int) (bool, error) {
-	switch c.tagOf(i) {
-	case capi.TagTrue:
-		return true, nil
-	case capi.TagFalse:
-		return false, nil
-	}
-	return false, c.wrongType(i, "a boolean")
-}
-
-// view gives the bytes of a text argument without a copy.
-func (c *Call) view(i int, tag byte) ([]byte, bool) {
-	a := c.arg(i)
-	if len(a) < 5 || a[0] != tag {
-		return nil, false
-	}
-	n := int(binary.LittleEndian.Uint32(a[1:]))
-	if len(a)-5 < n {
-		return nil, false
-	}
-	return a[5 : 5+n], true
-}
-
-// Text gives argument i, from 0: a string, any bytes.
-func (c *Call) Text(i int) (string, error) {
-	if b, ok := c.view(i, capi.TagString); ok {
-		return string(b), nil
-	}
-	return "", c.wrongType(i, "a string")
-}
-
-// Bytes gives argument i, from 0: a string or a buffer, copied.
-func (c *Call) Bytes(i int) ([]byte, error) {
-	b, ok := c.view(i, capi.TagString)
-	if !ok {
-		b, ok = c.view(i, capi.TagBuffer)
-	}
-	if !ok {
-		return nil, c.wrongType(i, "a string or a buffer")
-	}
-	return append(make([]byte, 0, len(b)), b...), nil
-}
-
-// Value gives argument i, from 0, converted as Values.All does; nil when there are fewer.
-func (c *Call) Value(i int) (any, error) {
-	a := c.arg(i)
-	if len(a) == 0 {
-		return nil, nil
-	}
-	d := decoder{state: c.state, data: a, taken: &c.taken}
-	v, err := d.value(0)
-	if err != nil {
-		return nil, at(c.fn.Name, err)
-	}
-	return v, nil
-}
-
-// Map gives argument i, from 0: a table with string keys only; an empty table is an empty map.
-func (c *Call) Map(i int) (map[string]any, error) {
-	if t := c.tagOf(i); t == capi.TagTable || t == capi.TagNumbers {
-		v, err := c.Value(i)
-		if err != nil {
-			return nil, err
-		}
-		switch v := v.(type) {
-		case map[string]any:
-			return v, nil
-		case []any:
-			if len(v) == 0 {
-				return map[string]any{}, nil
-			}
-		}
-		return nil, c.Argument(i, "must be a table with string keys only")
-	}
-	return nil, c.wrongType(i, "a table")
-}
-
-// Function gives argument i, from 0.
-func (c *Call) Function(i int) (*Function, error) {
-	v, err := c.Value(i)
-	if err != nil {
-		return nil, err
-	}
-	if f, ok := v.(*Function); ok {
-		return f, nil
-	}
-	return nil, c.wrongType(i, "a function")
 }

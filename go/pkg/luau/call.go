@@ -1,8 +1,10 @@
 package luau
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/capi"
 )
@@ -14,18 +16,14 @@ type Func struct {
 	Name string
 	// Do is called with the arguments and sets the results. Its error is raised in the script: as
 	// a table with `code` and `message` that prints as its message. A panic is raised likewise.
-	// It must not end its goroutine.
+	// It must not end its goroutine, as testing.T.FailNow does: the State is lost then.
 	Do func(*Call) error
 	// MayWait marks a function that may answer with Call.Wait.
 	MayWait bool
 }
 
-func (s *State) addFunc(f *Func) uint32 {
-	s.funcs = append(s.funcs, f)
-	return uint32(len(s.funcs) - 1)
-}
-
-// Call is one call of a Func. It belongs to the goroutine that runs Do, until Do returns.
+// Call is one call of a Func. It belongs to the goroutine that runs Do, until Do returns. Later it has
+// no arguments and its results are ignored.
 type Call struct {
 	state   *State
 	fn      *Func
@@ -40,6 +38,7 @@ type Call struct {
 	number  float64
 	token   uint64
 	taken   taken
+	serial  uint64 // of the call: Values of an earlier one are over
 }
 
 // answer is what kind of outcome a call has.
@@ -58,30 +57,33 @@ func (s *State) hostCall(raw capi.Call) {
 	c := s.calls[s.depth]
 	c.raw = raw
 	c.args, c.n = raw.Args()
-	c.fn = nil
-	if id := int(raw.ID()); id < len(s.funcs) {
-		c.fn = s.funcs[id]
+	if c.fn = s.funcs.get(raw.ID()); c.fn == nil {
+		c.fn = &lostFunc
 	}
 	c.known = 0
 	c.out.buf, c.out.depth = c.out.buf[:0], 0
 	c.results, c.answer = 0, answerValues
-	if c.fn == nil {
-		c.fn = &Func{Name: "host function"}
-		c.conclude(fail(CodeInvalid, "a host function of an earlier run"))
-		return
-	}
+	c.out.funcs = c.out.funcs[:0]
 	s.depth++
-	err := c.do()
+	maybeCollect()
+	err := c.do(c.fn.Do)
 	s.depth--
-	if raw.Refs() > 0 {
-		c.dropArgs()
-	}
 	if err == nil && c.answer == answerNumber {
 		raw.FinishNumber(c.number)
-		return
+	} else {
+		c.conclude(err)
 	}
-	c.conclude(err)
+	c.raw, c.args, c.n = capi.Call{}, nil, 0
+	c.serial++
+	if c.taken != nil {
+		c.taken = nil
+	}
 }
+
+// lostFunc stands for a function that this State does not know.
+var lostFunc = Func{Name: "?", Do: func(*Call) error {
+	return fail(CodeInvalid, "a host function that its State has forgotten")
+}}
 
 func (c *Call) conclude(err error) {
 	switch {
@@ -97,37 +99,50 @@ func (c *Call) conclude(err error) {
 	}
 }
 
-// do runs the function and turns a panic into an error.
-func (c *Call) do() (err error) {
+// do runs code of the program and turns a panic into an error.
+func (c *Call) do(f func(*Call) error) (err error) {
 	returned := false
 	defer func() {
-		if !returned { // asked first, because recover takes its time
-			err = c.panicked(recover())
+		if returned { // asked first, because recover takes its time
+			return
 		}
+		if p := recover(); p != nil {
+			err = panicError(c.fn.Name, p)
+			return
+		}
+		// runtime.Goexit: the goroutine ends, and the C frames below with it.
+		c.state.abandoned = true
 	}()
-	err = c.fn.Do(c)
+	err = f(c)
 	returned = true
 	return err
 }
 
-func (c *Call) panicked(p any) error {
-	e := fail(CodePanic, "%s: panic: %v", c.fn.Name, p)
+// panicError is a panic of the function of that name. The value's own methods may panic again; fmt
+// knows how to deal with that.
+func panicError(name string, p any) *Error {
+	e := fail(CodePanic, "%s: panic: %v", name, p)
 	e.cause, _ = p.(error)
 	return e
 }
 
+// finish answers; without memory for that, C knows what to say.
 func (c *Call) finish(status capi.CallStatus, count int) {
-	if c.raw.Finish(status, c.out.buf, count) {
-		return
-	}
-	c.out.buf = c.out.buf[:0]
-	c.out.errorValue(CodeMemory, c.fn.Name+": not enough memory for the result", nil)
-	c.raw.Finish(capi.CallError, c.out.buf, 1)
+	c.raw.Finish(status, c.out.buf, count)
 }
 
+// raise answers with an error, whose methods are code of the program as well.
 func (c *Call) raise(err error) {
-	c.out.buf, c.out.depth = c.out.buf[:0], 0
-	c.out.raised(c.fn.Name, err)
+	c.out.dropFuncs()
+	failed := c.do(func(c *Call) error {
+		c.out.buf, c.out.depth = c.out.buf[:0], 0
+		c.out.raised(c.fn.Name, err)
+		return nil
+	})
+	if failed != nil {
+		c.out.buf, c.out.depth = c.out.buf[:0], 0
+		_ = c.out.errorValue(CodePanic, failed.Error(), nil)
+	}
 	c.finish(capi.CallError, 1)
 }
 
@@ -189,12 +204,20 @@ func (c *Call) Len() int { return c.n }
 
 // Args gives the arguments unconverted.
 func (c *Call) Args() Values {
-	return Values{state: c.state, data: c.args, count: c.n, taken: &c.taken}
+	return Values{state: c.state, data: c.args, count: c.n, taken: &c.taken, live: &c.serial, stamp: c.serial}
 }
 
 // CanWait says whether the call may answer with Wait. False where Luau cannot yield: in a sort
 // comparator, a metamethod, a gsub callback.
-func (c *Call) CanWait() bool { return c.raw.CanWait() }
+func (c *Call) CanWait() bool { return c.raw.Valid() && c.raw.CanWait() }
+
+// Context is that of the [Function.Call] or [State.Do] that runs the script; never nil.
+func (c *Call) Context() context.Context {
+	if c.state.ctx == nil {
+		return context.Background()
+	}
+	return c.state.ctx
+}
 
 // Wait answers that the result comes later: the running thread stops with StatusWaiting and this
 // token, and goes on with State.Deliver or State.DeliverError. Only when CanWait.
@@ -205,9 +228,10 @@ func (c *Call) Wait(token uint64) {
 
 // Return sets the results.
 func (c *Call) Return(values ...any) error {
+	c.out.dropFuncs()
 	c.out.buf, c.out.depth = c.out.buf[:0], 0
 	if err := c.out.values(values); err != nil {
-		return at(c.fn.Name+": result", err)
+		return under(c.fn.Name+": result", err)
 	}
 	c.results, c.answer = len(values), answerValues
 	return nil
@@ -235,7 +259,11 @@ type ArgumentError struct {
 
 // Error gives the sentence, as "json.decode: argument 1 must be a string, got table".
 func (e *ArgumentError) Error() string {
-	return fmt.Sprintf("%s: argument %d %s", e.Function, e.Index, e.Problem)
+	space := " "
+	if strings.HasPrefix(e.Problem, ":") {
+		space = ""
+	}
+	return fmt.Sprintf("%s: argument %d%s%s", e.Function, e.Index, space, e.Problem)
 }
 
 // ErrorCode is CodeArgument.

@@ -126,7 +126,7 @@ func (d *decoder) value(depth int) (any, error) {
 			return Integer(n), nil
 		}
 	case capi.TagNull:
-		return Null{}, nil
+		return nil, nil
 	default:
 		return d.rare(tag)
 	}
@@ -160,7 +160,7 @@ func (d *decoder) rare(tag byte) (any, error) {
 		kind := d.data[d.pos]
 		ref := binary.LittleEndian.Uint64(d.data[d.pos+1:])
 		d.pos += 9
-		return d.reference(kind, ref), nil
+		return d.reference(kind, ref)
 	default:
 		return nil, fail(CodeConvert, "flat value: unknown tag %d at byte %d", tag, d.pos-1)
 	}
@@ -232,9 +232,6 @@ func (d *decoder) list(n, depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if v == (Null{}) {
-			v = nil
-		}
 		list[i] = v
 	}
 	return list, nil
@@ -304,7 +301,7 @@ func (d *decoder) pairs(m map[any]any, n, depth int) (any, error) {
 	return m, nil
 }
 
-// wrap makes the Go side of a reference. The garbage collector is a backstop for Release.
+// wrap makes the Go side of a reference that is its own. The garbage collector is a backstop for Release.
 func (s *State) wrap(kind byte, ref uint64) any {
 	r := Ref{state: s, ref: ref}
 	switch kind {
@@ -327,13 +324,28 @@ func (s *State) wrap(kind byte, ref uint64) any {
 	}
 }
 
-// Values are results or arguments that have not been converted yet. They are a view that is valid
-// until the State is used again, by the goroutine that uses the State.
+// Values are results or arguments that have not been converted yet. They belong to the goroutine that
+// uses the State, until it uses the State again; arguments, until the host function returns. Later
+// use is an error.
 type Values struct {
 	state *State
 	data  []byte
 	count int
-	taken *taken // what was converted so far, of arguments
+	taken *taken  // what was converted so far, of arguments
+	live  *uint64 // they are valid while it is stamp
+	stamp uint64
+}
+
+func (s *State) valuesOf(r capi.Result) Values {
+	return Values{state: s, data: r.Data, count: int(r.Count), live: &s.stamp, stamp: s.stamp}
+}
+
+// check says whether the data may still be read: it is memory of the VM.
+func (v Values) check() error {
+	if v.live != nil && *v.live != v.stamp {
+		return fail(CodeInvalid, "these values are over: convert them before the State is used again")
+	}
+	return nil
 }
 
 // Len is the number of values.
@@ -341,17 +353,18 @@ func (v Values) Len() int { return v.count }
 
 // All converts every value: nil, bool, float64, string, []byte (buffer), []any, map[string]any,
 // map[any]any (a table with both array and other keys, or with keys that are no texts), [Integer],
-// [Exact], [Vector], [Null], *[Function], *[Thread], *[Object].
+// [Exact], [Vector], *[Function], *[Thread], *[Object]. A JSON null is nil, also in an array and under
+// a key of a map.
 func (v Values) All() ([]any, error) {
+	if err := v.check(); err != nil {
+		return nil, err
+	}
 	d := decoder{state: v.state, data: v.data, taken: v.taken}
 	out := make([]any, v.count)
 	for i := range out {
 		var err error
 		if out[i], err = d.value(0); err != nil {
 			return nil, err
-		}
-		if out[i] == (Null{}) {
-			out[i] = nil
 		}
 	}
 	if d.pos != len(d.data) {

@@ -2,25 +2,30 @@ package luau
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
 	"reflect"
 	"slices"
-	"sort"
-	"strconv"
 
 	"github.com/hukilau/hukilau/go/internal/capi"
 )
 
-// maxExact is the largest whole number that a float64 holds together with all smaller ones.
-const maxExact = 1<<53 - 1
-
-// encoder appends flat values. s may be nil where functions and references cannot occur.
+// encoder appends flat values. state may be nil where functions and references cannot occur.
 type encoder struct {
 	state *State
 	buf   []byte
 	depth int
+	funcs []uint32 // numbers of the functions among the values
+}
+
+// dropFuncs takes back the functions of values that will not reach the VM.
+func (e *encoder) dropFuncs() {
+	for _, id := range e.funcs {
+		e.state.funcs.drop(id)
+	}
+	e.funcs = e.funcs[:0]
 }
 
 func (e *encoder) u32(n int)  { e.buf = binary.LittleEndian.AppendUint32(e.buf, uint32(n)) }
@@ -40,26 +45,11 @@ func (e *encoder) text(t byte, s string) error {
 	return nil
 }
 
-func (e *encoder) signed(n int64) {
-	if n >= -maxExact && n <= maxExact {
-		e.number(float64(n))
-		return
-	}
-	e.bits(capi.TagInteger, uint64(n))
-}
-
-func (e *encoder) unsigned(n uint64) error {
-	if n <= math.MaxInt64 {
-		e.signed(int64(n))
-		return nil
-	}
-	return e.text(capi.TagExact, strconv.FormatUint(n, 10))
-}
-
 func (e *encoder) values(list []any) error {
 	for i, v := range list {
 		if err := e.value(v); err != nil {
-			return at(fmt.Sprintf("value %d", i+1), err)
+			e.dropFuncs()
+			return under(fmt.Sprintf("value %d", i+1), err)
 		}
 	}
 	return nil
@@ -106,17 +96,11 @@ func (e *encoder) special(v any) error {
 	case uint:
 		return e.unsigned(uint64(v))
 	case Exact:
-		return e.text(capi.TagExact, string(v))
+		return e.exact(string(v))
+	case json.Number:
+		return e.decimal(string(v))
 	case *big.Int:
-		if v == nil {
-			e.tag(capi.TagNil)
-			return nil
-		}
-		if v.IsInt64() {
-			e.signed(v.Int64())
-			return nil
-		}
-		return e.text(capi.TagExact, v.String())
+		return e.big(v)
 	case Vector:
 		e.tag(capi.TagVector)
 		for _, x := range v {
@@ -132,41 +116,31 @@ func (e *encoder) special(v any) error {
 		return e.function(&v)
 	case *Func:
 		return e.function(v)
-	case *Function:
-		if v == nil {
-			return fail(CodeInvalid, "a nil function")
-		}
-		return e.reference(capi.RefFunction, &v.Ref)
-	case *Thread:
-		if v == nil {
-			return fail(CodeInvalid, "a nil thread")
-		}
-		return e.reference(capi.RefThread, &v.Ref)
-	case *Table:
-		if v == nil {
-			return fail(CodeInvalid, "a nil table")
-		}
-		return e.reference(capi.RefTable, &v.Ref)
 	case ReadOnly:
-		start := len(e.buf)
-		if err := e.object(v); err != nil {
-			return err
-		}
-		e.buf[start+1] |= capi.TableReadonly
+		return e.marked(capi.TableReadonly, v)
 	case Folded:
-		start := len(e.buf)
-		if err := e.object(v); err != nil {
-			return err
-		}
-		e.buf[start+1] |= capi.TableFolded
+		return e.marked(capi.TableFolded, v)
+	case *Function:
+		return e.reference(capi.RefFunction, innerRef(v))
+	case *Thread:
+		return e.reference(capi.RefThread, innerRef(v))
+	case *Table:
+		return e.reference(capi.RefTable, innerRef(v))
 	case *Object:
-		if v == nil {
-			return fail(CodeInvalid, "a nil object")
-		}
-		return e.reference(capi.RefOther, &v.Ref)
+		return e.reference(capi.RefOther, innerRef(v))
 	default:
 		return e.reflected(reflect.ValueOf(v))
 	}
+	return nil
+}
+
+// marked writes an object with a mark on its table.
+func (e *encoder) marked(flag byte, m map[string]any) error {
+	start := len(e.buf)
+	if err := e.object(m); err != nil {
+		return err
+	}
+	e.buf[start+1] |= flag
 	return nil
 }
 
@@ -182,12 +156,16 @@ func (e *encoder) reference(kind byte, r *Ref) error {
 
 func (e *encoder) function(f *Func) error {
 	if f == nil || f.Do == nil {
-		return fail(CodeInvalid, "a Func without Do")
+		return fail(CodeInvalid, "a nil function, or a Func without Do")
+	}
+	if len(f.Name) > 255 {
+		return fail(CodeInvalid, "the name of a Func is longer than 255 bytes")
 	}
 	if e.state == nil {
 		return fail(CodeConvert, "a function cannot cross here")
 	}
-	id := e.state.addFunc(f)
+	id := e.state.funcs.add(e.state.vm, f)
+	e.funcs = append(e.funcs, id)
 	e.tag(capi.TagHostFn)
 	e.u32(int(id))
 	flags := byte(0)
@@ -197,6 +175,29 @@ func (e *encoder) function(f *Func) error {
 	e.tag(flags)
 	e.u32(len(f.Name))
 	e.buf = append(e.buf, f.Name...)
+	return nil
+}
+
+// innerRef is the reference inside of a value that may be nil.
+func innerRef[T Function | Thread | Table | Object](v *T) *Ref {
+	switch v := any(v).(type) {
+	case *Function:
+		if v != nil {
+			return &v.Ref
+		}
+	case *Thread:
+		if v != nil {
+			return &v.Ref
+		}
+	case *Table:
+		if v != nil {
+			return &v.Ref
+		}
+	case *Object:
+		if v != nil {
+			return &v.Ref
+		}
+	}
 	return nil
 }
 
@@ -214,7 +215,17 @@ func (e *encoder) head(flags byte, array, pairs int) {
 	e.u32(pairs)
 }
 
+// maxElements of one table: more than fit into the memory of any sensible State.
+const maxElements = 1 << 26
+
+func tooMany(n int) error {
+	return fail(CodeConvert, "%d elements in one table: the limit is %d", n, maxElements)
+}
+
 func (e *encoder) array(list []any) error {
+	if len(list) > maxElements {
+		return tooMany(len(list))
+	}
 	if e.floats(list) {
 		return nil
 	}
@@ -223,7 +234,7 @@ func (e *encoder) array(list []any) error {
 	}
 	e.head(capi.TableArray, len(list), 0)
 	for i, v := range list {
-		if v == nil {
+		if isNil(v) {
 			v = Null{} // a hole would end the array
 		}
 		if err := e.value(v); err != nil {
@@ -277,127 +288,14 @@ func (e *encoder) object(m map[string]any) error {
 }
 
 func (e *encoder) numbers(list []float64) error {
+	if len(list) == 0 {
+		return e.array(nil)
+	}
+	if len(list) > maxElements {
+		return tooMany(len(list))
+	}
 	e.tag(capi.TagNumbers)
 	e.u32(len(list))
 	e.buf = append(e.buf, capi.FloatBytes(list)...)
 	return nil
-}
-
-// reflected takes every other type: named ones, slices, maps, pointers and structs.
-func (e *encoder) reflected(v reflect.Value) error {
-	switch v.Kind() {
-	case reflect.Bool:
-		return e.value(v.Bool())
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		e.signed(v.Int())
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return e.unsigned(v.Uint())
-	case reflect.Float32, reflect.Float64:
-		e.number(v.Float())
-	case reflect.String:
-		return e.text(capi.TagString, v.String())
-	case reflect.Pointer, reflect.Interface:
-		if v.IsNil() {
-			e.tag(capi.TagNil)
-			return nil
-		}
-		if err := e.enter(); err != nil {
-			return err
-		}
-		err := e.value(v.Elem().Interface())
-		e.depth--
-		return err
-	case reflect.Slice, reflect.Array:
-		return e.reflectedList(v)
-	case reflect.Map:
-		return e.reflectedMap(v)
-	case reflect.Struct:
-		return e.reflectedStruct(v)
-	default:
-		return fail(CodeConvert, "cannot convert a Go %s to Luau", v.Type())
-	}
-	return nil
-}
-
-func (e *encoder) reflectedList(v reflect.Value) error {
-	if v.Type().Elem().Kind() == reflect.Uint8 && v.Kind() == reflect.Slice {
-		return e.text(capi.TagBuffer, capi.Text(v.Bytes()))
-	}
-	if err := e.enter(); err != nil {
-		return err
-	}
-	e.head(capi.TableArray, v.Len(), 0)
-	for i := range v.Len() {
-		item := v.Index(i).Interface()
-		if isNil(item) {
-			item = Null{}
-		}
-		if err := e.value(item); err != nil {
-			return at(fmt.Sprintf("[%d]", i+1), err)
-		}
-	}
-	e.depth--
-	return nil
-}
-
-func isNil(v any) bool {
-	if v == nil {
-		return true
-	}
-	r := reflect.ValueOf(v)
-	switch r.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		return r.IsNil()
-	}
-	return false
-}
-
-func (e *encoder) reflectedMap(v reflect.Value) error {
-	if err := e.enter(); err != nil {
-		return err
-	}
-	// Collected with their values: a NaN among the keys cannot be looked up.
-	type pair struct {
-		name       string
-		key, value any
-	}
-	pairs := make([]pair, 0, v.Len())
-	for it := v.MapRange(); it.Next(); {
-		pairs = append(pairs, pair{fmt.Sprint(it.Key()), it.Key().Interface(), it.Value().Interface()})
-	}
-	sort.Slice(pairs, func(i, j int) bool { return pairs[i].name < pairs[j].name })
-	e.head(0, 0, len(pairs))
-	for _, p := range pairs {
-		if err := e.key(p.key); err != nil {
-			return err
-		}
-		if err := e.value(p.value); err != nil {
-			return at("["+p.name+"]", err)
-		}
-	}
-	e.depth--
-	return nil
-}
-
-func (e *encoder) key(k any) error {
-	switch reflect.ValueOf(k).Kind() {
-	case reflect.String, reflect.Bool,
-		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
-		reflect.Float32, reflect.Float64:
-		return e.value(k)
-	default:
-		return fail(CodeConvert, "cannot convert a map key of type %T to Luau", k)
-	}
-}
-
-// at puts a step in front of the path in a conversion error.
-func at(step string, err error) error {
-	e, ok := err.(*Error)
-	if !ok {
-		return err
-	}
-	copied := *e
-	copied.Message = step + ": " + e.Message
-	return &copied
 }

@@ -46,6 +46,8 @@ type Error struct {
 	Column  int     // from 1; 0 when unknown. Only compile errors know it
 	Value   any     // the error value when a script raised something else than a text
 	Frames  []Frame // innermost first
+	path    string  // of a value that does not convert; problem is the message without it
+	problem string
 	cause   error
 	killed  bool
 	host    bool // Value is an error table that a host function made
@@ -72,6 +74,13 @@ func KilledBy(cause error) error {
 		return &copied
 	}
 	return &Error{Code: CodeCancelled, Message: "the run was cancelled", cause: cause, killed: true}
+}
+
+// tooLate is the error of a call that did not begin, because its context was over.
+func tooLate(cause error) error {
+	e := *KilledBy(cause).(*Error)
+	e.killed = false
+	return &e
 }
 
 // Error gives place and message in one line, as `script.luau:3: message`.
@@ -122,14 +131,20 @@ func ChunkName(chunk string) string {
 	return chunk
 }
 
-// CodeOf gives the code of the first error in err's chain that has one, or "".
+// CodeOf gives the code of the first error in err's chain that has one; CodeTimeout and CodeCancelled
+// for a context's errors; else "".
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
 	}
 	var coded interface{ ErrorCode() string }
-	if errors.As(err, &coded) {
+	switch {
+	case errors.As(err, &coded):
 		return Code(coded.ErrorCode())
+	case errors.Is(err, context.DeadlineExceeded):
+		return CodeTimeout
+	case errors.Is(err, context.Canceled):
+		return CodeCancelled
 	}
 	return ""
 }
@@ -142,8 +157,10 @@ func fail(code Code, format string, args ...any) *Error {
 }
 
 var (
-	errClosed = fail(CodeClosed, "the State is closed")
-	errBusy   = fail(CodeBusy, "another goroutine is using the State: a State belongs to one goroutine at a time")
+	errClosed    = fail(CodeClosed, "the State is closed")
+	errRunning   = fail(CodeBusy, "not inside of a host function that the State's own script called")
+	errAbandoned = fail(CodeInvalid, "a host function of this State ended its goroutine (runtime.Goexit, testing.T.FailNow): only Close is possible")
+	errBusy      = fail(CodeBusy, "another goroutine is using the State: a State belongs to one goroutine at a time")
 )
 
 // failure turns a result that is no success into an error.
@@ -163,6 +180,17 @@ func (s *State) failure(r capi.Result) error {
 }
 
 func (s *State) killed(reason uint32) error {
+	switch {
+	case s.ended == nil:
+		s.ended, s.endedRun = s.endOf(reason), s.run
+	case s.endedRun != s.run:
+		return &Error{Code: CodeInvalid, killed: true,
+			Message: "an earlier run of this State was ended (" + s.ended.Error() + "): only Reset and Close are possible"}
+	}
+	return s.ended
+}
+
+func (s *State) endOf(reason uint32) error {
 	switch reason {
 	case capi.KillHostCalls:
 		return KilledBy(fail(CodeLimit, "more than %d host calls in one run", s.limits.HostCalls))

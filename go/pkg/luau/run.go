@@ -24,13 +24,14 @@ func (s *State) reuse(buf []byte) {
 func (s *State) one(v any) ([]byte, error) {
 	e := encoder{state: s}
 	err := e.value(v)
+	if err != nil {
+		e.dropFuncs()
+	}
 	return e.buf, err
 }
 
-// SetGlobal sets a global of the scripts. Go values become: nil, bool; every number type a number
-// (whole ones beyond 2^53 an integer, beyond 64 bits an exact number); string a string; []byte a
-// buffer; slices and arrays an array; maps and structs a table (tag `luau:"name"`, then `json`,
-// then the field's name); [Func] a function; pointers what they point to.
+// SetGlobal sets a global of the scripts; see the package's comment for what becomes what. Code that
+// is loaded already sees the new value, unless it was loaded with OwnGlobals.
 func (s *State) SetGlobal(name string, v any) error {
 	if err := s.acquire(); err != nil {
 		return err
@@ -96,9 +97,47 @@ func (s *State) Load(code *Bytecode, chunk string, o LoadOptions) (*Function, er
 	return s.wrap(capi.RefFunction, r.Thread).(*Function), nil
 }
 
+// callScope is a call under a context.
+type callScope struct {
+	state *State
+	outer context.Context
+	stop  func() bool
+}
+
+// enter prepares a call under ctx, and begins a run where none is under way.
+func (s *State) enter(ctx context.Context) (callScope, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if ctx.Err() != nil {
+		return callScope{}, tooLate(context.Cause(ctx))
+	}
+	if s.depth == 0 && !s.begun {
+		s.begin(s.options.Limits)
+	}
+	scope := callScope{state: s, outer: s.ctx}
+	s.ctx = ctx
+	if ctx.Done() != nil {
+		run := Run(s.run)
+		scope.stop = context.AfterFunc(ctx, func() { s.Kill(run, context.Cause(ctx)) })
+	}
+	return scope, nil
+}
+
+func (c callScope) leave() {
+	if c.stop != nil {
+		c.stop()
+	}
+	s := c.state
+	s.ctx = c.outer
+	if s.depth == 0 && !s.begun {
+		s.endedRun = 0 // the run is over: what comes next is no part of its end
+	}
+}
+
 // Call calls the function and waits for it. Host functions that wait do so in place. When ctx
-// ends, the run ends, and so does every later call until Begin or Reset: a killed VM may be in the
-// middle of anything.
+// ends, so does the whole run, also when a host function made the call, and the State takes no more
+// calls until Reset: a killed VM may be in the middle of anything.
 func (f *Function) Call(ctx context.Context, args ...any) ([]any, error) {
 	var out []any
 	err := f.call(ctx, args, func(v Values) (err error) {
@@ -110,10 +149,19 @@ func (f *Function) Call(ctx context.Context, args ...any) ([]any, error) {
 
 // CallKeep is Call with tables among the results as *[Table], so that they stay the same tables.
 func (f *Function) CallKeep(ctx context.Context, args ...any) ([]any, error) {
-	s := f.state
-	if s == nil {
+	if f == nil || f.state == nil {
 		return nil, fail(CodeInvalid, "a nil function")
 	}
+	s := f.state
+	if err := s.acquire(); err != nil {
+		return nil, err
+	}
+	scope, err := s.enter(ctx)
+	s.done()
+	if err != nil {
+		return nil, err
+	}
+	defer scope.leave()
 	id, out := s.Start(f, StartOptions{KeepTables: true, InPlace: true}, args...)
 	if out.Err != nil {
 		return nil, out.Err
@@ -146,15 +194,17 @@ func (f *Function) call(ctx context.Context, args []any, use func(Values) error)
 	if err := e.values(args); err != nil {
 		return err
 	}
-	if s.depth == 0 {
-		defer s.watch(ctx, s.begin(Limits(s.limits)))()
+	scope, err := s.enter(ctx)
+	if err != nil {
+		return err
 	}
+	defer scope.leave()
 	r := s.vm.CallFunction(f.ref, e.buf, uint32(len(args)))
 	s.reuse(e.buf)
 	if r.Status != capi.OK {
 		return s.failure(r)
 	}
-	return use(Values{state: s, data: r.Data, count: int(r.Count)})
+	return use(s.valuesOf(r))
 }
 
 // SetPath sets a field of nested tables under a global: path[0] is the global. Raw: no metamethod
@@ -164,6 +214,9 @@ func (s *State) SetPath(path []string, v any) error {
 		return err
 	}
 	defer s.done()
+	if len(path) == 0 {
+		return fail(CodeInvalid, "an empty path")
+	}
 	table := uint64(0)
 	for _, name := range path[:len(path)-1] {
 		key, err := s.one(name)
@@ -184,6 +237,7 @@ func (s *State) SetPath(path []string, v any) error {
 	}
 	e := encoder{state: s}
 	if err := e.values([]any{path[len(path)-1], v}); err != nil {
+		e.dropFuncs()
 		return err
 	}
 	if r := s.vm.SetField(table, e.buf); r.Status != capi.OK {

@@ -1,8 +1,8 @@
 package luau
 
 import (
+	"encoding"
 	"fmt"
-	"math"
 	"reflect"
 
 	"github.com/hukilau/hukilau/go/internal/capi"
@@ -10,22 +10,27 @@ import (
 
 // Scan converts the values into what the pointers point to: structs by their fields, slices, maps,
 // numbers, texts, any. Fewer values than pointers leave the rest untouched; more are an error.
-// A []float64 takes an array of numbers at once, in the space that it has if there is enough. A number that does not fit is an error, never cut.
+// A []float64 takes an array of numbers at once, in the space that it has if there is enough. A number
+// that does not fit is an error, never cut; only a float32 is rounded. Fields that the table lacks, and
+// keys that the struct lacks, are left alone. Types with UnmarshalText take a string.
 func (v Values) Scan(into ...any) error {
+	if err := v.check(); err != nil {
+		return err
+	}
 	if v.count > len(into) {
 		return fail(CodeConvert, "%d values for %d places", v.count, len(into))
 	}
 	d := decoder{state: v.state, data: v.data, taken: v.taken}
 	for i := range v.count {
 		if err := d.into(into[i]); err != nil {
-			return at(fmt.Sprintf("value %d", i+1), err)
+			return under(fmt.Sprintf("value %d", i+1), err)
 		}
 	}
 	return nil
 }
 
 func (d *decoder) into(p any) error {
-	if list, ok := p.(*[]float64); ok && d.pos < len(d.data) && d.data[d.pos] == capi.TagNumbers {
+	if list, ok := p.(*[]float64); ok && list != nil && d.pos < len(d.data) && d.data[d.pos] == capi.TagNumbers {
 		d.pos++
 		var err error
 		*list, err = d.floatList(*list)
@@ -44,7 +49,7 @@ func (d *decoder) into(p any) error {
 
 // assign stores a converted value in a Go variable.
 func assign(to reflect.Value, v any) error {
-	if v == nil || v == (Null{}) {
+	if v == nil {
 		to.SetZero()
 		return nil
 	}
@@ -53,8 +58,22 @@ func assign(to reflect.Value, v any) error {
 		to.Set(from)
 		return nil
 	}
+	if to.Type() == bigIntType {
+		return assignBig(to, v)
+	}
+	if s, ok := v.(string); ok && to.CanAddr() && to.Kind() != reflect.String {
+		if u, ok := to.Addr().Interface().(encoding.TextUnmarshaler); ok {
+			if err := u.UnmarshalText([]byte(s)); err != nil {
+				return fail(CodeConvert, "must be %s: %v", article(to.Type()), err)
+			}
+			return nil
+		}
+	}
 	switch to.Kind() {
 	case reflect.Pointer:
+		if to.Type() == functionType || to.Type() == threadType {
+			return mismatch(to.Type(), v)
+		}
 		fresh := reflect.New(to.Type().Elem())
 		if err := assign(fresh.Elem(), v); err != nil {
 			return err
@@ -72,12 +91,61 @@ func assign(to reflect.Value, v any) error {
 	}
 }
 
-func mismatch(to reflect.Value, v any) error {
-	return fail(CodeConvert, "a Luau %s does not fit a Go %s", luauType(v), to.Type())
+func mismatch(to reflect.Type, v any) error {
+	return fail(CodeConvert, "must be %s, got %s", article(to), luauType(v))
+}
+
+// article says in Luau's words what a Go type takes.
+func article(t reflect.Type) string {
+	if t == bigIntType {
+		return "a whole number"
+	}
+	for _, known := range [...]struct {
+		t    reflect.Type
+		name string
+	}{{functionType, "a function"}, {threadType, "a thread"}, {vectorType, "a vector"}} {
+		if t == known.t {
+			return known.name
+		}
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "a boolean"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return "a whole number"
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return "a whole number not below 0"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice, reflect.Array:
+		return listArticle(t)
+	case reflect.Map, reflect.Struct:
+		if reflect.PointerTo(t).Implements(textUnmarshaler) {
+			return "a string that is a " + t.String()
+		}
+		return "a table"
+	case reflect.Pointer:
+		return article(t.Elem())
+	}
+	return "a Go " + t.String()
+}
+
+func listArticle(t reflect.Type) string {
+	switch {
+	case reflect.PointerTo(t).Implements(textUnmarshaler):
+		return "a string that is a " + t.String()
+	case t.Elem().Kind() == reflect.Uint8:
+		return "a string or a buffer"
+	}
+	return "an array"
 }
 
 func luauType(v any) string {
 	switch v.(type) {
+	case nil:
+		return "nil"
 	case float64:
 		return "number"
 	case Integer:
@@ -102,76 +170,59 @@ func luauType(v any) string {
 	return "table"
 }
 
-func assignScalar(to reflect.Value, v any) error {
-	switch x := v.(type) {
-	case bool:
-		if to.Kind() == reflect.Bool {
-			to.SetBool(x)
-			return nil
-		}
-	case string:
-		if to.Kind() == reflect.String {
-			to.SetString(x)
-			return nil
-		}
-	case Integer:
-		if to.CanInt() && !to.OverflowInt(int64(x)) {
-			to.SetInt(int64(x))
-			return nil
-		}
-		if to.CanUint() && x >= 0 && !to.OverflowUint(uint64(x)) {
-			to.SetUint(uint64(x))
-			return nil
-		}
-	case float64:
-		return assignNumber(to, x)
-	}
-	return mismatch(to, v)
-}
-
-func assignNumber(to reflect.Value, x float64) error {
-	whole := x == math.Trunc(x)
-	switch {
-	case to.CanFloat():
-		to.SetFloat(x)
-		return nil
-	case to.CanInt() && whole && x >= -(1<<63) && x < 1<<63 && !to.OverflowInt(int64(x)):
-		to.SetInt(int64(x))
-		return nil
-	case to.CanUint() && whole && x >= 0 && x < 1<<64 && !to.OverflowUint(uint64(x)):
-		to.SetUint(uint64(x))
-		return nil
-	case to.CanInt() || to.CanUint():
-		return fail(CodeConvert, "the number %v does not fit a Go %s", x, to.Type())
-	}
-	return mismatch(to, x)
-}
+var (
+	functionType    = reflect.TypeFor[*Function]()
+	threadType      = reflect.TypeFor[*Thread]()
+	vectorType      = reflect.TypeFor[Vector]()
+	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
 
 func assignStruct(to reflect.Value, v any) error {
+	if list, ok := v.([]any); ok && len(list) == 0 {
+		return nil
+	}
 	m, ok := v.(map[string]any)
 	if !ok {
-		return mismatch(to, v)
+		return mismatch(to.Type(), v)
 	}
 	for _, f := range fieldsOf(to.Type()) {
 		item, present := m[f.name]
 		if !present {
 			continue
 		}
-		place, err := to.FieldByIndexErr(f.index)
-		if err != nil {
-			return fail(CodeConvert, ".%s: inside a nil embedded pointer", f.name)
+		place, err := fieldPlace(to, f.index)
+		if err == nil {
+			err = assign(place, item)
 		}
-		if err := assign(place, item); err != nil {
+		if err != nil {
 			return at("."+f.name, err)
 		}
 	}
 	return nil
 }
 
+// fieldPlace finds a field, and makes the embedded structs on the way.
+func fieldPlace(v reflect.Value, index []int) (reflect.Value, error) {
+	for i, x := range index {
+		if i > 0 && v.Kind() == reflect.Pointer {
+			if v.IsNil() && !v.CanSet() {
+				return v, fail(CodeConvert, "lies in a nil embedded %s, which is not exported", v.Type())
+			}
+			if v.IsNil() {
+				v.Set(reflect.New(v.Type().Elem()))
+			}
+			v = v.Elem()
+		}
+		v = v.Field(x)
+	}
+	return v, nil
+}
+
 func assignList(to reflect.Value, v any) error {
-	if b, ok := v.([]byte); ok && to.Kind() == reflect.Slice && to.Type().Elem().Kind() == reflect.Uint8 {
-		to.SetBytes(b)
-		return nil
+	if to.Type().Elem().Kind() == reflect.Uint8 {
+		if done, err := assignBytes(to, v); done {
+			return err
+		}
 	}
 	list, ok := v.([]any)
 	if m, isMap := v.(map[string]any); isMap && len(m) == 0 {
@@ -181,12 +232,12 @@ func assignList(to reflect.Value, v any) error {
 		list, ok = []any{float64(vec[0]), float64(vec[1]), float64(vec[2])}, true
 	}
 	if !ok {
-		return mismatch(to, v)
+		return mismatch(to.Type(), v)
 	}
 	if to.Kind() == reflect.Slice {
 		to.Set(reflect.MakeSlice(to.Type(), len(list), len(list)))
 	} else if len(list) != to.Len() {
-		return fail(CodeConvert, "%d elements for a Go %s", len(list), to.Type())
+		return fail(CodeConvert, "must be an array of %d elements, got %d", to.Len(), len(list))
 	}
 	for i, item := range list {
 		if err := assign(to.Index(i), item); err != nil {
@@ -196,6 +247,28 @@ func assignList(to reflect.Value, v any) error {
 	return nil
 }
 
+// assignBytes stores a string or a buffer; not done when v is neither.
+func assignBytes(to reflect.Value, v any) (done bool, err error) {
+	var b []byte
+	switch v := v.(type) {
+	case []byte:
+		b = v
+	case string:
+		b = []byte(v)
+	default:
+		return false, nil
+	}
+	if to.Kind() == reflect.Slice {
+		to.SetBytes(b)
+		return true, nil
+	}
+	if len(b) != to.Len() {
+		return true, fail(CodeConvert, "must be %d bytes, got %d", to.Len(), len(b))
+	}
+	reflect.Copy(to, reflect.ValueOf(b))
+	return true, nil
+}
+
 func assignMap(to reflect.Value, v any) error {
 	from := reflect.ValueOf(v)
 	if list, ok := v.([]any); ok && len(list) == 0 {
@@ -203,17 +276,17 @@ func assignMap(to reflect.Value, v any) error {
 		return nil
 	}
 	if from.Kind() != reflect.Map {
-		return mismatch(to, v)
+		return mismatch(to.Type(), v)
 	}
 	out := reflect.MakeMapWithSize(to.Type(), from.Len())
 	for it := from.MapRange(); it.Next(); {
 		k := reflect.New(to.Type().Key()).Elem()
 		if err := assign(k, it.Key().Interface()); err != nil {
-			return at("key", err)
+			return under(fmt.Sprintf("the key %v", it.Key().Interface()), err)
 		}
 		e := reflect.New(to.Type().Elem()).Elem()
 		if err := assign(e, it.Value().Interface()); err != nil {
-			return at(fmt.Sprintf("[%v]", it.Key().Interface()), err)
+			return at(keyStep(it.Key().Interface()), err)
 		}
 		out.SetMapIndex(k, e)
 	}

@@ -2,6 +2,7 @@ package luau
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -21,17 +22,29 @@ type Options struct {
 	// Output receives what scripts print, whole writes in order. It must not keep the slice. Nil
 	// drops it.
 	Output func(text []byte)
+	// Limits are of each run that was not begun with Begin. Zero means no limit but MemoryLimit.
+	Limits Limits
 }
 
 // State is one Luau VM. It belongs to one goroutine at a time; only Kill, BreakOff, Charge and
 // Uncharge may be called from others. While it runs a script, only the goroutine of a host function
 // that the script called may use it.
+//
+// Close it when it is no longer needed. The garbage collector does so too, but it sees only the Go
+// side of a State, which is small.
 type State struct {
-	vm     capi.VM
-	host   uint64
-	output func([]byte)
-	busy   atomic.Bool
-	nested int // uses of the State by a host function, inside the use that runs the script
+	vm      capi.VM
+	host    uint64
+	handler *handler
+	cleanup runtime.Cleanup
+	options Options
+	busy    atomic.Bool
+	nested  int    // uses of the State by a host function, inside the use that runs the script
+	stamp   uint64 // changes with each use: Values of an earlier one are over
+
+	abandoned bool // a host function ended its goroutine: C frames are gone, nothing but Close is safe
+	ended     error
+	endedRun  uint64
 
 	// guard is held by whoever touches the VM from another goroutine, and by Close.
 	guard     sync.Mutex
@@ -41,13 +54,15 @@ type State struct {
 
 	hasDropped atomic.Bool
 
-	run        uint64
-	limits     capi.Limits
-	funcs      []*Func
-	imageFuncs int
-	calls      []*Call // one for each nesting depth, reused
-	depth      int
-	scratch    []byte
+	ctx     context.Context // of the innermost Function.Call
+	run     uint64
+	begun   bool // by Begin: the run lasts until the next one, not for one call
+	limits  capi.Limits
+	funcs   funcTable
+	saved   bool
+	calls   []*Call // one for each nesting depth, reused
+	depth   int
+	scratch []byte
 }
 
 // New makes a State with Luau's libraries, sandboxed.
@@ -55,7 +70,7 @@ func New(o Options) (*State, error) {
 	if o.MemoryLimit < 0 {
 		return nil, fail(CodeInvalid, "MemoryLimit is negative")
 	}
-	s := &State{output: o.Output}
+	s := &State{options: o, handler: &handler{output: o.Output}}
 	flags := uint32(0)
 	if o.Malloc {
 		flags |= capi.VMMalloc
@@ -63,38 +78,62 @@ func New(o Options) (*State, error) {
 	if !o.NoNative {
 		flags |= capi.VMNative
 	}
-	s.host = capi.Register(&handler{s})
+	s.host = capi.Register(s.handler)
 	vm, status := capi.NewVM(uint64(o.MemoryLimit), flags, s.host)
 	if status != capi.OK {
 		capi.Unregister(s.host)
 		return nil, fail(CodeMemory, "no memory for a State: MemoryLimit is %d bytes, and a State needs about 512 KiB", o.MemoryLimit)
 	}
 	s.vm = vm
+	s.cleanup = runtime.AddCleanup(s, release, owned{vm, s.host})
 	return s, nil
+}
+
+// owned is what a State must give back.
+type owned struct {
+	vm   capi.VM
+	host uint64
+}
+
+func release(o owned) {
+	o.vm.Close()
+	capi.Unregister(o.host)
 }
 
 // Close frees the State and everything in it. Later use is an error. Closing twice does nothing.
 func (s *State) Close() error {
-	if err := s.acquire(); err != nil {
-		if err == errClosed {
-			return nil
-		}
+	switch err := s.acquire(); err {
+	case nil, errAbandoned:
+	case errClosed:
+		return nil
+	default:
 		return err
 	}
 	defer s.done()
-	if s.depth > 0 {
+	if s.depth > 0 && !s.abandoned {
 		return fail(CodeBusy, "a State cannot be closed by a host function that its script called")
 	}
 	s.guard.Lock()
 	s.closed = true
 	s.guard.Unlock()
-	s.vm.Close()
-	capi.Unregister(s.host)
+	s.cleanup.Stop()
+	release(owned{s.vm, s.host})
 	return nil
 }
 
-// acquire takes the State for one call. Every use of the VM stands between acquire and release.
+// acquire takes the State for one use. Every use of the VM stands between acquire and done, but after
+// errAbandoned, with which it is taken as well.
 func (s *State) acquire() error {
+	maybeCollect()
+	err := s.take()
+	if err == nil {
+		s.stamp++
+	}
+	return err
+}
+
+// take is acquire for uses that leave earlier Values alone.
+func (s *State) take() error {
 	if s == nil {
 		return fail(CodeInvalid, "a nil State")
 	}
@@ -106,6 +145,11 @@ func (s *State) acquire() error {
 	} else if s.closed {
 		s.busy.Store(false)
 		return errClosed
+	} else if s.abandoned {
+		s.busy.Store(false)
+		return errAbandoned
+	} else {
+		s.handler.state = s
 	}
 	if s.hasDropped.Load() {
 		s.drop()
@@ -118,6 +162,7 @@ func (s *State) done() {
 		s.nested--
 		return
 	}
+	s.handler.state = nil // so that nothing keeps a forgotten State alive
 	s.busy.Store(false)
 }
 
@@ -126,7 +171,7 @@ func (s *State) done() {
 func (s *State) inHostCall() bool {
 	s.guard.Lock()
 	defer s.guard.Unlock()
-	return !s.closed && s.vm.InHostCall()
+	return !s.closed && !s.abandoned && s.vm.InHostCall()
 }
 
 func (s *State) drop() {
@@ -160,13 +205,18 @@ type Limits struct {
 // Run names one run of a State, for Kill.
 type Run uint64
 
-// Begin starts a new run: counters are zero, and a Kill of an earlier run no longer counts.
-// [Function.Call] and [State.Do] begin one by themselves when none was begun.
+// Begin starts a new run, which lasts until the next Begin or Reset: its limits count for all calls
+// in it together, and Kill can end it. Without Begin, each [Function.Call] and [State.Do] is a run of
+// its own, under [Options.Limits].
 func (s *State) Begin(l Limits) (Run, error) {
 	if err := s.acquire(); err != nil {
 		return 0, err
 	}
 	defer s.done()
+	if s.depth > 0 {
+		return 0, errRunning
+	}
+	s.begun = true
 	return s.begin(l), nil
 }
 
@@ -176,6 +226,10 @@ func (s *State) PrepareRun(l Limits) (Run, error) {
 		return 0, err
 	}
 	defer s.done()
+	if s.depth > 0 {
+		return 0, errRunning
+	}
+	s.begun = true
 	s.nextRun(l)
 	return Run(s.run), nil
 }
@@ -236,15 +290,6 @@ func (s *State) Uncharge(n int64) {
 	}
 }
 
-// watch kills the run when ctx ends. The returned function ends the watch.
-func (s *State) watch(ctx context.Context, run Run) func() {
-	if ctx.Done() == nil {
-		return func() {}
-	}
-	stop := context.AfterFunc(ctx, func() { s.Kill(run, context.Cause(ctx)) })
-	return func() { stop() }
-}
-
 // Stats are counts of the current run.
 type Stats struct {
 	MemoryUsed, MemoryPeak, MemoryLimit uint64 // bytes
@@ -272,7 +317,8 @@ func (s *State) Save() error {
 	if r := s.vm.Save(); r.Status != capi.OK {
 		return s.failure(r)
 	}
-	s.imageFuncs = len(s.funcs)
+	s.saved = true
+	s.funcs.save(s.vm)
 	return nil
 }
 
@@ -287,13 +333,14 @@ func (s *State) Reset() error {
 	if r := s.vm.Reset(); r.Status != capi.OK {
 		return s.failure(r)
 	}
+	s.begun = false
 	s.afterReset()
 	return nil
 }
 
 func (s *State) afterReset() {
-	clear(s.funcs[s.imageFuncs:])
-	s.funcs = s.funcs[:s.imageFuncs]
+	s.ended = nil
+	s.funcs.reset()
 }
 
 // Caller gives the chunk and line of the script code that called the host function that runs now.
@@ -346,13 +393,31 @@ func (s *State) Collect() error {
 	return nil
 }
 
-// handler takes calls from C. It is apart from State so that State has no exported callbacks.
-type handler struct{ state *State }
+// handler takes calls from C. It knows its State only while that is in use.
+type handler struct {
+	state  *State
+	output func([]byte)
+}
 
 func (h *handler) HostCall(c capi.Call) { h.state.hostCall(c) }
 
+// Output must not panic: there are C frames below it. A panic of the program's function ends the run.
 func (h *handler) Output(text []byte) {
-	if out := h.state.output; out != nil {
-		out(text)
+	if h.output == nil {
+		return
 	}
+	s := h.state
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		if p := recover(); p != nil {
+			s.Kill(Run(s.run), panicError("output", p))
+			return
+		}
+		s.abandoned = true
+	}()
+	h.output(text)
+	returned = true
 }

@@ -1,6 +1,10 @@
 package luau
 
-import "github.com/hukilau/hukilau/go/internal/capi"
+import (
+	"context"
+
+	"github.com/hukilau/hukilau/go/internal/capi"
+)
 
 // Status is where a thread stands after it ran.
 type Status int
@@ -54,7 +58,13 @@ func (s *State) Start(f *Function, o StartOptions, args ...any) (ThreadID, Outco
 		return 0, Outcome{Status: StatusFailed, Err: err}
 	}
 	if o.Reset {
-		s.afterReset() // first: arguments may bring new host functions
+		// First: arguments may bring new host functions.
+		if err := s.prepareReset(); err != nil {
+			return 0, Outcome{Status: StatusFailed, Err: err}
+		}
+	} else if !s.begun && s.depth == 0 && !o.Suspended {
+		s.begin(s.options.Limits)
+		s.begun = true
 	}
 	e := s.encoder()
 	count, err := e.startArgs(o.Entry, args)
@@ -97,8 +107,21 @@ func (e *encoder) startArgs(entry string, args []any) (uint32, error) {
 	return count, e.values(args)
 }
 
+// prepareReset does the Go part of a reset, before arguments are written: functions among them must
+// not fall to it.
+func (s *State) prepareReset() error {
+	switch {
+	case s.depth > 0:
+		return errRunning
+	case !s.saved:
+		return fail(CodeInvalid, "the State has no saved image to go back to: call Save first")
+	}
+	s.afterReset()
+	return nil
+}
+
 func (s *State) outcome(r capi.Result) Outcome {
-	o := Outcome{Values: Values{state: s, data: r.Data, count: int(r.Count)}, Token: r.Token}
+	o := Outcome{Values: s.valuesOf(r), Token: r.Token}
 	switch r.Status {
 	case capi.OK:
 		o.Status = StatusDone
@@ -125,6 +148,49 @@ func (o ResumeOptions) flags() uint32 {
 		return capi.ResumeKeep
 	}
 	return 0
+}
+
+// NewThread makes a coroutine of f that has not begun; the first Resume gives f its arguments.
+func (s *State) NewThread(f *Function) (*Thread, error) {
+	id, out := s.Start(f, StartOptions{Suspended: true})
+	if out.Err != nil {
+		return nil, out.Err
+	}
+	return s.wrap(capi.RefThread, uint64(id)).(*Thread), nil
+}
+
+// Resume begins a coroutine or goes on with it, until it yields or finishes, under ctx as
+// [Function.Call] does. The arguments are those of the function, later the results of
+// coroutine.yield. Host functions that wait do so in place. Coroutines that a script made can be
+// resumed as well.
+func (t *Thread) Resume(ctx context.Context, args ...any) (values []any, done bool, err error) {
+	if t == nil || t.state == nil {
+		return nil, false, fail(CodeInvalid, "a nil thread")
+	}
+	s := t.state
+	if err := s.acquire(); err != nil {
+		return nil, false, err
+	}
+	defer s.done()
+	if err := t.check(s); err != nil {
+		return nil, false, err
+	}
+	e := s.encoder()
+	if err := e.values(args); err != nil {
+		return nil, false, err
+	}
+	scope, err := s.enter(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	defer scope.leave()
+	out := s.outcome(s.vm.Resume(t.ref, e.buf, uint32(len(args)), capi.ResumeInPlace))
+	s.reuse(e.buf)
+	if out.Err != nil {
+		return nil, true, out.Err
+	}
+	values, err = out.Values.All()
+	return values, out.Status == StatusDone, err
 }
 
 // Resume goes on with a thread that yielded, was broken off or has not begun. After a yield the
@@ -168,7 +234,7 @@ func (s *State) resume(t ThreadID, o ResumeOptions, name string, raised error, v
 
 // Drop gives up a thread that will not go on.
 func (s *State) Drop(t ThreadID) {
-	if t == 0 || s.acquire() != nil {
+	if t == 0 || s.take() != nil {
 		return
 	}
 	defer s.done()
