@@ -15,10 +15,21 @@ struct Stock
     lua_CFunction find, rep;
 } stock;
 
+struct SpecialBytes
+{
+    bool is[256] = {};
+    constexpr SpecialBytes()
+    {
+        for (const char* c = "^$*+?.([%-"; *c; c++)
+            is[uint8_t(*c)] = true;
+    }
+};
+
 bool is_plain(const char* pattern, size_t size)
 {
+    static constexpr SpecialBytes special;
     for (size_t i = 0; i < size; i++)
-        if (memchr("^$*+?.([%-", pattern[i], 10))
+        if (special.is[uint8_t(pattern[i])])
             return false;
     return true;
 }
@@ -46,6 +57,8 @@ int find(lua_State* L)
     size_t size, patternSize;
     const char* s = luaL_checklstring(L, 1, &size);
     const char* p = luaL_checklstring(L, 2, &patternSize);
+    if (!is_plain(p, patternSize) && !lua_toboolean(L, 4))
+        return stock.find(L);
     int init = luaL_optinteger(L, 3, 1);
     if (init < 0)
         init = size_t(-int64_t(init)) > size ? 0 : init + int(size) + 1;
@@ -56,8 +69,6 @@ int find(lua_State* L)
         lua_pushnil(L);
         return 1;
     }
-    if (!lua_toboolean(L, 4) && !is_plain(p, patternSize))
-        return stock.find(L);
     const char* from = s + init - 1;
     const char* at = find_text(from, s + size, p, patternSize);
     if (!at)
