@@ -66,7 +66,7 @@ func table(once, withPeers bool, only string) error {
 func printHead() {
 	fmt.Printf("%s, %s, %d cores, %s/%s, %s\n", time.Now().Format("2006-01-02"), cpuModel(), runtime.NumCPU(),
 		runtime.GOOS, runtime.GOARCH, runtime.Version())
-	fmt.Println("Medians, beside the peer in turns. CPU time of the process, but for what says wall. Lower is better, but for MB/s.")
+	fmt.Println("Medians of turns beside the peers; of scripts the least. CPU time of the process, but for what says wall.")
 	fmt.Println()
 	fmt.Println(row("what", "ours", "budget", "", "peers"))
 	fmt.Println(strings.Repeat("-", 118))

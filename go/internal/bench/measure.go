@@ -18,7 +18,7 @@ type line struct {
 	ours   measurement
 	peers  []peerMeasurement
 	budget float64 // in the unit; 0: none
-	ratio  bool    // the budget is for ours / first peer
+	ratio  bool    // the budget is for ours / first peer, the least of each
 }
 
 type peerMeasurement struct {
@@ -97,14 +97,18 @@ func (b *bench) measure(l line) (string, error) {
 }
 
 func (l *line) format(all []peerMeasurement, seen [][]float64) string {
-	ours := l.unit.format(median(seen[0]))
+	typical := median
+	if l.ratio {
+		typical = slices.Min // both sides do the same work, and noise only adds to it
+	}
 	var peers []string
 	for i, m := range all[1:] {
-		peers = append(peers, m.name+" "+l.unit.format(median(seen[i+1])))
+		peers = append(peers, m.name+" "+l.unit.format(typical(seen[i+1])))
 	}
-	figure, unit := l.unit.shown(median(seen[0])), " "+l.unit.name
+	ours := l.unit.format(typical(seen[0]))
+	figure, unit := l.unit.shown(typical(seen[0])), " "+l.unit.name
 	if l.ratio {
-		figure, unit = median(pairs(seen[0], seen[1])), "x"
+		figure, unit = typical(seen[0])/typical(seen[1]), "x"
 		ours += fmt.Sprintf(" %.3fx", figure)
 	}
 	if l.budget == 0 {
@@ -127,15 +131,6 @@ func median(list []float64) float64 {
 	sorted := slices.Sorted(slices.Values(list))
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
-}
-
-// pairs are the ratios of what was measured one right after the other.
-func pairs(ours, peer []float64) []float64 {
-	out := make([]float64, len(ours))
-	for i := range ours {
-		out[i] = ours[i] / peer[i]
-	}
-	return out
 }
 
 // clock is a kind of time.
