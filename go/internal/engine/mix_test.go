@@ -31,6 +31,9 @@ type mixer struct {
 	blocks []string
 }
 
+// maxParts keeps mixed scripts small: the fuzzer likes empty lines.
+const maxParts = 8
+
 // places are where code may stand: Luau can yield in some of them only. % is the code.
 var places = []string{
 	"do % end", "do % end", "do % end", "pcall(function(...) % end, 1, {})", "(function() % end)()",
@@ -51,7 +54,7 @@ var (
 
 // mix makes a script from source and other blocks. The same seed gives the same script.
 func (m mixer) mix(source string) string {
-	parts := strings.Split(source, "\n\n")
+	parts := strings.SplitN(source, "\n\n", maxParts)
 	for range 1 + m.IntN(4) {
 		at := m.IntN(len(parts) + 1)
 		parts = append(parts[:at:at], append([]string{m.blocks[m.IntN(len(m.blocks))]}, parts[at:]...)...)
@@ -73,7 +76,6 @@ func (m mixer) mix(source string) string {
 
 // change swaps some numbers and library functions for others.
 func (m mixer) change(code string) string {
-	names := library.FindAllString(strings.Join(m.blocks, "\n"), -1)
 	code = number.ReplaceAllStringFunc(code, func(old string) string {
 		if m.IntN(4) > 0 {
 			return old
@@ -84,6 +86,16 @@ func (m mixer) change(code string) string {
 		if m.IntN(4) > 0 {
 			return old
 		}
-		return names[m.IntN(len(names))]
+		return m.function(old)
 	})
+}
+
+// function gives the name of a library function that some block calls, else the old one.
+func (m mixer) function(old string) string {
+	for range 8 {
+		if names := library.FindAllString(m.blocks[m.IntN(len(m.blocks))], -1); len(names) > 0 {
+			return names[m.IntN(len(names))]
+		}
+	}
+	return old
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -167,6 +169,14 @@ func FuzzJSONDecode(f *testing.F) {
 		strings.Repeat("[", 200) + strings.Repeat("]", 200), strings.Repeat("[", 201) + strings.Repeat("]", 201), strings.Repeat(`{"k":`, 300),
 	} {
 		f.Add([]byte(text))
+	}
+	files, err := filepath.Glob("../../../luau/tests/corpus/json/*.json")
+	require.NoError(f, err)
+	require.NotEmpty(f, files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(f, err)
+		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		plain := bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
