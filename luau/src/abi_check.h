@@ -43,7 +43,9 @@ static inline std::string abi_difference(lua_State* L)
         return "LUA_REGISTRYINDEX is not the library's";
     if (!vector_comes_back(L))
     {
-        snprintf(text, sizeof(text), "LUA_VECTOR_SIZE is %d here and has another value in the library", LUA_VECTOR_SIZE);
+        snprintf(
+            text, sizeof(text), "LUA_VECTOR_SIZE is %d here and has another value in the library", LUA_VECTOR_SIZE
+        );
         return text;
     }
     return "";

@@ -318,7 +318,8 @@ Arena* arena_create(size_t limit)
     limit = limit < kMinLimit ? kMinLimit : limit > kMaxLimit ? kMaxLimit : limit;
     size_t page = page_size();
     size_t usable = round_up(kFirstBlock + sizeof(Block) + limit + limit / 4, page);
-    void* base = mmap(nullptr, usable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* base =
+        mmap(nullptr, usable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return nullptr;
     if (mprotect(static_cast<char*>(base) + usable, page, PROT_NONE) != 0)

@@ -64,7 +64,10 @@ public:
         {
             work += alive;
             if (work > kMost)
-                Luau::CompileError::raise(stat->location, "Too many local variables in one function; put some into tables or functions of their own");
+                Luau::CompileError::raise(
+                    stat->location,
+                    "Too many local variables in one function; put some into tables or functions of their own"
+                );
             stat->visit(this);
             if (auto* local = stat->as<Luau::AstStatLocal>())
                 alive += local->vars.size;
@@ -156,9 +159,7 @@ struct NoCalls
 {
     lua_State* L;
     unsigned short calls;
-    explicit NoCalls(lua_State* L)
-        : L(L)
-        , calls(L->nCcalls)
+    explicit NoCalls(lua_State* L) : L(L), calls(L->nCcalls)
     {
         L->nCcalls = LUAI_MAXCCALLS - 1;
     }
@@ -281,7 +282,9 @@ extern "C" hk_result hk_load(hk_vm* vm, const hk_bytecode* code, const char* chu
     else if (status == LUA_ERRMEM)
         r = text_result(vm, HK_ERR_MEMORY, "not enough memory to load the code");
     else if (status != 0 || !loaded)
-        r = text_result(vm, HK_ERR_INVALID, "%s", lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "the code does not load");
+        r = text_result(
+            vm, HK_ERR_INVALID, "%s", lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "the code does not load"
+        );
     lua_settop(L, top);
     return r;
 }

@@ -195,7 +195,8 @@ hk_result error_result(hk_vm* vm, lua_State* from, int status)
     auto value = [&](lua_State* L)
     {
         // A value that cannot cross is left out; its message stands.
-        complete = status != LUA_ERRMEM && !failed && !isText && encode_values(vm, L, lua_gettop(L) - 1, 1, kCopy, out, why);
+        complete =
+            status != LUA_ERRMEM && !failed && !isText && encode_values(vm, L, lua_gettop(L) - 1, 1, kCopy, out, why);
     };
     size_t before = out.size();
     int second = protect(vm, L, value);
@@ -235,7 +236,11 @@ hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status,
         std::string why;
         bool ok = true;
         int first = lua_gettop(from) - count + 1;
-        int failed = protect(vm, from, [&](lua_State* L) { ok = encode_values(vm, L, first, count, keep ? kKeepTables : kKeepObjects, out, why); });
+        int failed = protect(
+            vm,
+            from,
+            [&](lua_State* L) { ok = encode_values(vm, L, first, count, keep ? kKeepTables : kKeepObjects, out, why); }
+        );
         if (failed == kKilled)
             return killed_result(vm);
         lua_settop(from, first - 1); // also after a failure: what is left there is no thread to resume

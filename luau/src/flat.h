@@ -145,11 +145,7 @@ struct Insist
 {
     Buf& out;
     bool before;
-    explicit Insist(Buf& out)
-        : out(out)
-        , before(out.insist(true))
-    {
-    }
+    explicit Insist(Buf& out) : out(out), before(out.insist(true)) {}
     ~Insist()
     {
         out.insist(before);
@@ -164,12 +160,7 @@ struct FlatIn
     uint32_t count = 0;
 
     FlatIn() = default;
-    FlatIn(const uint8_t* data, size_t size, uint32_t n)
-        : p(data)
-        , end(data ? data + size : nullptr)
-        , count(n)
-    {
-    }
+    FlatIn(const uint8_t* data, size_t size, uint32_t n) : p(data), end(data ? data + size : nullptr), count(n) {}
     size_t left() const
     {
         return size_t(end - p);

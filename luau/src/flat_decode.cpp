@@ -20,13 +20,7 @@ constexpr uint32_t kMaxDigits = 1 << 20;
 class Decoder
 {
 public:
-    Decoder(hk_vm* vm, lua_State* L, FlatIn& in, const char*& why)
-        : vm(vm)
-        , L(L)
-        , in(in)
-        , why(why)
-    {
-    }
+    Decoder(hk_vm* vm, lua_State* L, FlatIn& in, const char*& why) : vm(vm), L(L), in(in), why(why) {}
 
     bool value()
     {

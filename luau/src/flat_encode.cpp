@@ -25,11 +25,7 @@ class Encoder
 {
 public:
     Encoder(hk_vm* vm, lua_State* L, Keep keep, Buf& out, std::string& why)
-        : vm(vm)
-        , L(L)
-        , keep(keep)
-        , out(out)
-        , why(why)
+        : vm(vm), L(L), keep(keep), out(out), why(why)
     {
     }
 
@@ -136,8 +132,10 @@ private:
             why = std::string("cannot convert a ") + lua_typename(L, type);
             return false;
         }
-        uint8_t kind = type == LUA_TFUNCTION ? HK_REF_FUNCTION : type == LUA_TTHREAD ? HK_REF_THREAD
-                     : type == LUA_TTABLE ? HK_REF_TABLE : HK_REF_OTHER;
+        uint8_t kind = type == LUA_TFUNCTION ? HK_REF_FUNCTION
+                       : type == LUA_TTHREAD ? HK_REF_THREAD
+                       : type == LUA_TTABLE  ? HK_REF_TABLE
+                                             : HK_REF_OTHER;
         uint8_t rec[9] = {kind};
         hk_ref ref = make_ref(vm, L, -1);
         out.note_ref(ref);

@@ -52,9 +52,7 @@ struct HostScope
 {
     hk_vm* vm;
     uint64_t outer;
-    explicit HostScope(hk_vm* vm)
-        : vm(vm)
-        , outer(vm->caller.load(std::memory_order_relaxed))
+    explicit HostScope(hk_vm* vm) : vm(vm), outer(vm->caller.load(std::memory_order_relaxed))
     {
         vm->depth++;
         vm->caller.store(uint64_t(pthread_self()), std::memory_order_relaxed);

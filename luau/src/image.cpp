@@ -137,7 +137,8 @@ private:
 
     void block(char* begin, size_t size)
     {
-        auto at = std::lower_bound(partial.begin(), partial.end(), begin, [](const Page& p, char* b) { return p.begin < b; });
+        auto at =
+            std::lower_bound(partial.begin(), partial.end(), begin, [](const Page& p, char* b) { return p.begin < b; });
         if (at == partial.end() || at->begin != begin || at->end > begin + size)
             return add(begin, size);
         add(begin, size_t(at->data - begin));
@@ -162,8 +163,8 @@ private:
 bool can_save(lua_State* L, Arena* arena)
 {
     global_State* g = L->global;
-    return g->mainthread == L && g->ud == arena && g->frealloc == arena_alloc && !g->cagealloc && L->ci == L->base_ci && L->nCcalls == 0 &&
-        L->status == LUA_OK;
+    return g->mainthread == L && g->ud == arena && g->frealloc == arena_alloc && !g->cagealloc && L->ci == L->base_ci &&
+           L->nCcalls == 0 && L->status == LUA_OK;
 }
 
 // One collection may leave what another one frees: weak tables, and strings only they named.

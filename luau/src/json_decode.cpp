@@ -400,7 +400,9 @@ l_noret raise_fault(lua_State* L, const Call& call, size_t skipped)
     find_fault(text + skipped, call.text->len - skipped, kJsonMaxDepth, fault);
     size_t at = fault.at + skipped;
     Place place = place_of(text + skipped, fault.at);
-    raise(L, "json", "%s: %s at byte %zu (line %zu, column %zu)", call.name, fault.what, at + 1, place.line, place.column);
+    raise(
+        L, "json", "%s: %s at byte %zu (line %zu, column %zu)", call.name, fault.what, at + 1, place.line, place.column
+    );
 }
 
 size_t byte_order_mark(const TString* s)

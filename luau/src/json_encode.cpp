@@ -81,11 +81,7 @@ class Encoder
 public:
     // check_strings: each string by itself, to find the one that is not UTF-8.
     Encoder(lua_State* L, const char* name, ScratchUse& scratch, bool check_strings)
-        : L(L)
-        , name(name)
-        , scratch(scratch)
-        , out(scratch)
-        , check_strings(check_strings)
+        : L(L), name(name), scratch(scratch), out(scratch), check_strings(check_strings)
     {
     }
 
@@ -172,7 +168,12 @@ private:
         if (ttisuserdata(v) && uvalue(v)->tag == kExactTag)
             return out.put(uvalue(v)->data, size_t(uvalue(v)->len));
         char what[160];
-        snprintf(what, sizeof(what), "a %.60s (only nil, json.null, booleans, numbers, strings and tables)", luaT_objtypename(L, v));
+        snprintf(
+            what,
+            sizeof(what),
+            "a %.60s (only nil, json.null, booleans, numbers, strings and tables)",
+            luaT_objtypename(L, v)
+        );
         fail(what);
     }
 
@@ -225,7 +226,13 @@ private:
         char number[kNumberRoom + 1] = {};
         write_real(number, present);
         char what[160];
-        snprintf(what, sizeof(what), "an array with holes (element %d is nil, %s is not; json.null keeps a place)", missing, number);
+        snprintf(
+            what,
+            sizeof(what),
+            "an array with holes (element %d is nil, %s is not; json.null keeps a place)",
+            missing,
+            number
+        );
         fail_table(what);
     }
 
@@ -291,7 +298,12 @@ private:
         TValue key;
         getnodekey(L, &key, n);
         char what[128];
-        snprintf(what, sizeof(what), "a table with a key of type %.40s (only strings, or numbers from 1)", luaT_objtypename(L, &key));
+        snprintf(
+            what,
+            sizeof(what),
+            "a table with a key of type %.40s (only strings, or numbers from 1)",
+            luaT_objtypename(L, &key)
+        );
         fail_table(what);
     }
 

@@ -17,11 +17,7 @@ class Scanner
 {
 public:
     Scanner(const uint8_t* text, size_t size, int max_depth, Fault& fault)
-        : text(text)
-        , p(text)
-        , end(text + size)
-        , max_depth(max_depth)
-        , fault(fault)
+        : text(text), p(text), end(text + size), max_depth(max_depth), fault(fault)
     {
     }
 
@@ -91,7 +87,16 @@ private:
         case 'n':
             return word("null");
         case '-':
-        case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9':
+        case '0':
+        case '1':
+        case '2':
+        case '3':
+        case '4':
+        case '5':
+        case '6':
+        case '7':
+        case '8':
+        case '9':
             return number();
         default:
             return unexpected("a value");

@@ -133,9 +133,12 @@ void json_open(lua_State* L)
         const char* name;
         lua_CFunction function;
     } functions[] = {
-        {"decode", "json.decode", json_decode},       {"encode", "json.encode", json_encode},
-        {"array", "json.array", json_array},          {"isarray", "json.isarray", json_isarray},
-        {"omit", "json.omit", json_omit},             {"isnull", "json.isnull", json_isnull},
+        {"decode", "json.decode", json_decode},
+        {"encode", "json.encode", json_encode},
+        {"array", "json.array", json_array},
+        {"isarray", "json.isarray", json_isarray},
+        {"omit", "json.omit", json_omit},
+        {"isnull", "json.isnull", json_isnull},
         {"tonumber", "json.tonumber", json_tonumber},
     };
     lua_createtable(L, 0, 8);

@@ -9,9 +9,9 @@ namespace hk
 
 enum class NumberKind
 {
-    real,      // a double
-    integer,   // beyond +-(2^53-1) and within 64 bits
-    exact,     // an integer beyond 64 bits: its digits are the value
+    real,    // a double
+    integer, // beyond +-(2^53-1) and within 64 bits
+    exact,   // an integer beyond 64 bits: its digits are the value
     malformed,
     too_large, // no finite double
 };

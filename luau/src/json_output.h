@@ -13,10 +13,7 @@ class Output
 {
 public:
     Output(ScratchUse& scratch)
-        : scratch(scratch)
-        , begin(scratch->text.data())
-        , p(begin)
-        , end(begin + scratch->text.size())
+        : scratch(scratch), begin(scratch->text.data()), p(begin), end(begin + scratch->text.size())
     {
     }
 

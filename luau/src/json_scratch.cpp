@@ -48,9 +48,7 @@ void Region::release()
     room = 0;
 }
 
-ScratchUse::ScratchUse(lua_State* L)
-    : L(L)
-    , scratch(json_scratch(L))
+ScratchUse::ScratchUse(lua_State* L) : L(L), scratch(json_scratch(L))
 {
     // What an earlier call left is a saving, not a need.
     if (charge(L, scratch->bytes()))

@@ -25,9 +25,7 @@ const char kNullKeys = 0;
 class CategoryScope
 {
 public:
-    CategoryScope(lua_State* L, int category)
-        : L(L)
-        , before(L->activememcat)
+    CategoryScope(lua_State* L, int category) : L(L), before(L->activememcat)
     {
         L->activememcat = uint8_t(category);
     }
@@ -282,7 +280,8 @@ bool is_null_key(lua_State* L, int table_idx, int key_idx)
 {
     LuaTable* t = table_at(L, table_idx);
     const TValue* key = luaA_toobject(L, key_idx);
-    return t && key && ttisstring(key) && set_has(null_keys_of(L, t), tsvalue(key)) && ttisnil(luaH_getstr(t, tsvalue(key)));
+    return t && key && ttisstring(key) && set_has(null_keys_of(L, t), tsvalue(key)) &&
+           ttisnil(luaH_getstr(t, tsvalue(key)));
 }
 
 void each_null_key(lua_State* L, LuaTable* t, void (*fn)(void* context, TString* key), void* context)

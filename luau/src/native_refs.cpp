@@ -190,7 +190,8 @@ uint32_t adopt(NativeRefs* refs, const std::vector<Proto*>& candidates)
     return bound;
 }
 
-CodeGenCompilationResult compile(lua_State* L, int idx, const uint8_t id[16], unsigned flags, NativeRefs* refs, uint32_t* bound)
+CodeGenCompilationResult
+compile(lua_State* L, int idx, const uint8_t id[16], unsigned flags, NativeRefs* refs, uint32_t* bound)
 {
     Luau::CodeGen::ModuleId module_id;
     std::copy(id, id + 16, module_id.begin());

@@ -36,7 +36,9 @@ hk_result operate(hk_vm* vm, const char* what, F f)
     if (status == LUA_ERRMEM)
         r = text_result(vm, HK_ERR_MEMORY, "%s: not enough memory", what);
     else if (status != 0)
-        r = text_result(vm, HK_ERR_INVALID, "%s: %s", what, lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "failed");
+        r = text_result(
+            vm, HK_ERR_INVALID, "%s: %s", what, lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "failed"
+        );
     else if (why)
         r = text_result(vm, HK_ERR_INVALID, "%s: %s", what, why);
     lua_settop(L, top);

@@ -76,7 +76,7 @@ void restore_refs(hk_vm* vm)
 {
     vm->liveRefs = 0;
     if (vm->lastSerial == vm->savedSerial)
-        return; // nothing was given out since
+        return;                            // nothing was given out since
     vm->refs.resize(vm->savedRefs.size()); // a run that held many leaves no cost behind
     std::copy(vm->savedRefs.begin(), vm->savedRefs.end(), vm->refs.begin());
     // The next reset must not skip what this one did.

@@ -141,7 +141,9 @@ hk_result setup_failed(hk_vm* vm, lua_State* L, int status, const char* why)
     if (status == LUA_ERRMEM)
         return text_result(vm, HK_ERR_MEMORY, "not enough memory for the arguments");
     if (status != 0)
-        return text_result(vm, HK_ERR_INVALID, "%s", lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "set-up failed");
+        return text_result(
+            vm, HK_ERR_INVALID, "%s", lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "set-up failed"
+        );
     return text_result(vm, HK_ERR_INVALID, "%s", why ? why : "set-up failed");
 }
 
@@ -414,7 +416,13 @@ extern "C" hk_result hk_start(
     else if (flags & HK_START_SUSPENDED)
         r = suspended_result(vm, HK_SLICE);
     else
-        r = run_thread(vm, co, int(nargs) - (flags & HK_START_ENTRY ? 1 : 0), (flags & HK_START_KEEP) != 0, (flags & HK_START_IN_PLACE) != 0);
+        r = run_thread(
+            vm,
+            co,
+            int(nargs) - (flags & HK_START_ENTRY ? 1 : 0),
+            (flags & HK_START_KEEP) != 0,
+            (flags & HK_START_IN_PLACE) != 0
+        );
     if (r.status == HK_YIELD || r.status == HK_WAIT || r.status == HK_SLICE)
     {
         int kept = protect(vm, L, [&](lua_State* L) { r.thread = make_ref(vm, L, top + 1); });
@@ -434,7 +442,8 @@ static bool can_resume(lua_State* co)
     return co->status == LUA_OK && co->ci == co->base_ci && lua_gettop(co) > 0;
 }
 
-extern "C" hk_result hk_resume(hk_vm* vm, hk_ref thread, const uint8_t* args, size_t size, uint32_t nargs, uint32_t flags)
+extern "C" hk_result
+hk_resume(hk_vm* vm, hk_ref thread, const uint8_t* args, size_t size, uint32_t nargs, uint32_t flags)
 {
     if (vm->dead)
         return killed_result(vm);
@@ -442,7 +451,9 @@ extern "C" hk_result hk_resume(hk_vm* vm, hk_ref thread, const uint8_t* args, si
         return text_result(vm, HK_ERR_INVALID, "calls between host and script nested deeper than %d", int(kMaxNesting));
     lua_State* L = current(vm);
     if (!push_ref(vm, L, thread))
-        return text_result(vm, HK_ERR_INVALID, "the thread belongs to another VM, or to one that was reset or released it");
+        return text_result(
+            vm, HK_ERR_INVALID, "the thread belongs to another VM, or to one that was reset or released it"
+        );
     lua_State* co = lua_tothread(L, -1);
     int top = lua_gettop(L) - 1;
     if (!co || co->isactive || !can_resume(co))

@@ -116,7 +116,8 @@ void replace_os(lua_State* L)
 
 void remove_globals(lua_State* L)
 {
-    static const char* const gone[] = {"getfenv", "setfenv", "newproxy", "loadstring", "collectgarbage", "gcinfo", "require"};
+    static const char* const gone[] = {
+        "getfenv", "setfenv", "newproxy", "loadstring", "collectgarbage", "gcinfo", "require"};
     for (const char* name : gone)
     {
         lua_pushnil(L);

@@ -36,7 +36,8 @@ void* malloc_alloc(void* ud, void* ptr, size_t osize, size_t nsize)
         vm->mallocUsed.fetch_sub(int64_t(osize), std::memory_order_relaxed);
         return nullptr;
     }
-    size_t used = size_t(vm->mallocUsed.load(std::memory_order_relaxed)) + size_t(vm->charged.load(std::memory_order_relaxed));
+    size_t used =
+        size_t(vm->mallocUsed.load(std::memory_order_relaxed)) + size_t(vm->charged.load(std::memory_order_relaxed));
     if (nsize > osize && used + (nsize - osize) > vm->memoryLimit)
     {
         on_pressure(vm);
@@ -285,7 +286,8 @@ extern "C" void hk_vm_stats(hk_vm* vm, hk_stats* out)
     *out = {};
     out->memory_limit = vm->memoryLimit;
     size_t charged = size_t(vm->charged.load(std::memory_order_relaxed));
-    out->memory_used = charged + (vm->arena ? arena_used(vm->arena) : size_t(vm->mallocUsed.load(std::memory_order_relaxed)));
+    out->memory_used =
+        charged + (vm->arena ? arena_used(vm->arena) : size_t(vm->mallocUsed.load(std::memory_order_relaxed)));
     out->memory_peak = vm->arena ? arena_peak(vm->arena) : out->memory_used;
     out->host_calls = vm->hostCalls;
     out->output = vm->outputTotal;

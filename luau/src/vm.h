@@ -29,11 +29,11 @@ struct Kill
 // Registry slots that every VM has, made before any script runs and part of each image.
 enum FixedRef
 {
-    kErrorMeta,     // metatable of host errors: prints as .message
-    kFoldedMeta,    // metatable of tables whose keys are read in any case
-    kTraceHandler,  // error handler of hk_call_function
-    kSealed,        // the sealed globals behind the run's
-    kNatives,       // name -> built-in value, for HK_T_NATIVE
+    kErrorMeta,    // metatable of host errors: prints as .message
+    kFoldedMeta,   // metatable of tables whose keys are read in any case
+    kTraceHandler, // error handler of hk_call_function
+    kSealed,       // the sealed globals behind the run's
+    kNatives,      // name -> built-in value, for HK_T_NATIVE
     kFixedRefs
 };
 
@@ -118,11 +118,11 @@ struct hk_vm
     hk::Frame frames[hk::kMaxNesting + 1];
     bool roomy = false; // one of their buffers is larger than an idle VM should hold
     uint64_t waitToken = 0;
-    bool waiting = false;    // a host call asked for a wait; else a break is a time slice
-    bool dead = false;       // killed: nothing but reset and close
-    hk::FlatIn payload;      // outcome of the host call that is being resumed
+    bool waiting = false; // a host call asked for a wait; else a break is a time slice
+    bool dead = false;    // killed: nothing but reset and close
+    hk::FlatIn payload;   // outcome of the host call that is being resumed
     bool payloadError = false;
-    hk::Buf trace; // frames that the error handler of hk_call_function saw
+    hk::Buf trace;                                          // frames that the error handler of hk_call_function saw
     lua_CFunction resumeCall = nullptr, wrapCall = nullptr; // coroutine.resume and what wrap returns
 
     // Limits of this run.
@@ -133,7 +133,7 @@ struct hk_vm
     {
         lua_State* L;
         ptrdiff_t depth; // of its calls
-    } full{}; // where a collection freed too little
+    } full{};            // where a collection freed too little
     hk_limits limits{};
     uint64_t hostCalls = 0;
     uint64_t outputTotal = 0;
@@ -219,13 +219,7 @@ template<typename F>
 int protect(hk_vm* vm, lua_State* L, F&& f)
 {
     return protect(
-        vm,
-        L,
-        [](lua_State* L, void* ud)
-        {
-            (*static_cast<std::remove_reference_t<F>*>(ud))(L);
-        },
-        &f
+        vm, L, [](lua_State* L, void* ud) { (*static_cast<std::remove_reference_t<F>*>(ud))(L); }, &f
     );
 }
 constexpr int kKilled = -1; // status of protect besides Luau's own
@@ -246,7 +240,7 @@ int host_continue(lua_State* L, int status);
 void push_host_function(lua_State* L, uint32_t id, uint8_t flags, const char* name, size_t size);
 
 // Set-up.
-bool ready_native(hk_vm* vm); // false: there is no native code on this machine
+bool ready_native(hk_vm* vm);        // false: there is no native code on this machine
 void push_own_globals(lua_State* L); // a new table that reads through to the run's globals
 void open_libraries(hk_vm* vm, lua_State* L);
 void set_fast_flags();

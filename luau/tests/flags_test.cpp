@@ -52,7 +52,10 @@ static void scripts_that_need_flags_run(TestHost& host)
     CHECK_EQ(host.run_source("return 9223372036854775807i").first(), integer(INT64_MAX));
     CHECK_EQ(host.run_source("return integer.add(5i, 7i), type(5i), 5i == 5").values.size(), size_t(3));
     CHECK_EQ(host.run_source("return type(5i)").first(), text("integer"));
-    CHECK_EQ(host.run_source("local b = buffer.create(8) buffer.writef64(b, 0, 1.5) return buffer.readf64(b, 0)").first(), num(1.5));
+    CHECK_EQ(
+        host.run_source("local b = buffer.create(8) buffer.writef64(b, 0, 1.5) return buffer.readf64(b, 0)").first(),
+        num(1.5)
+    );
 }
 
 int main()

@@ -33,7 +33,10 @@ static void scalars_come_back(TestHost& host)
     CHECK_EQ(there_and_back(host, boolean(false)), boolean(false));
     CHECK_EQ(there_and_back(host, null()), null());
     CHECK_EQ(there_and_back(host, vec(1, -2.5f, 3e30f)), vec(1, -2.5f, 3e30f));
-    CHECK_EQ(there_and_back(host, text("123456789012345678901234567890", HK_T_EXACT)), text("123456789012345678901234567890", HK_T_EXACT));
+    CHECK_EQ(
+        there_and_back(host, text("123456789012345678901234567890", HK_T_EXACT)),
+        text("123456789012345678901234567890", HK_T_EXACT)
+    );
 }
 
 static void bytes_come_back(TestHost& host)
@@ -55,7 +58,10 @@ static void tables_come_back(TestHost& host)
 {
     CHECK_EQ(there_and_back(host, table({})), table({}));
     CHECK_EQ(there_and_back(host, table({}, {}, HK_TABLE_ARRAY)), table({}, {}, HK_TABLE_ARRAY));
-    CHECK_EQ(there_and_back(host, table({text("a"), boolean(true)}, {}, HK_TABLE_ARRAY)), table({text("a"), boolean(true)}, {}, HK_TABLE_ARRAY));
+    CHECK_EQ(
+        there_and_back(host, table({text("a"), boolean(true)}, {}, HK_TABLE_ARRAY)),
+        table({text("a"), boolean(true)}, {}, HK_TABLE_ARRAY)
+    );
     CHECK_EQ(there_and_back(host, numbers({1, 2.5, -3})), numbers({1, 2.5, -3}));
     CHECK_EQ(there_and_back(host, table({num(1), num(2)})), numbers({1, 2}));
     Value nested = table({text("x")}, {{text("in"), table({}, {{boolean(true), numbers({7})}})}});
@@ -66,7 +72,9 @@ static void tables_come_back(TestHost& host)
     Value nulled = table({}, {{text("gone"), nil()}});
     CHECK_EQ(there_and_back(host, nulled), nulled);
     CHECK_EQ(host.run_source("local t = ... return t.gone == nil", {nulled}).first(), boolean(true));
-    CHECK_EQ(host.run_source("local t = ... t.gone = 1 return t", {nulled}).first(), table({}, {{text("gone"), num(1)}}));
+    CHECK_EQ(
+        host.run_source("local t = ... t.gone = 1 return t", {nulled}).first(), table({}, {{text("gone"), num(1)}})
+    );
 }
 
 static void flags_of_tables(TestHost& host)
@@ -117,9 +125,14 @@ static void objects_become_references(TestHost& host)
 
 static void what_cannot_cross_names_its_path(TestHost& host)
 {
-    CHECK_EQ(host.run_source("local t = {} t.a = {1, {b = t}} return t").text, "a table that contains itself at $.a[2].b");
+    CHECK_EQ(
+        host.run_source("local t = {} t.a = {1, {b = t}} return t").text, "a table that contains itself at $.a[2].b"
+    );
     CHECK_EQ(host.run_source("return 1, {[{}] = 1}").text, "cannot convert a table key of type table at value 2 $");
-    CHECK_EQ(host.run_source("local t = {['a\\0\\n'] = {}} t['a\\0\\n'].x = t return t").text, "a table that contains itself at $.a\\x00\\x0a.x");
+    CHECK_EQ(
+        host.run_source("local t = {['a\\0\\n'] = {}} t['a\\0\\n'].x = t return t").text,
+        "a table that contains itself at $.a\\x00\\x0a.x"
+    );
     Result deep = host.run_source("local t = {} for i = 1, 100000 do t = {t} end return t");
     CHECK_EQ(deep.status, HK_ERR_CONVERT);
     CHECK(deep.text.find("nesting deeper than 200 tables") == 0);
@@ -156,8 +169,19 @@ static Value one_of_each()
     error.tag = HK_T_ERROR;
     error.array = {table({}, {{text("message"), text("m")}})};
     return table(
-        {nil(), boolean(true), num(1), integer(2), text("three"), vec(4, 5, 6), text("buf", HK_T_BUFFER), numbers({7, 8}), null(),
-         text("12345678901234567890", HK_T_EXACT), host_function(0, "f"), text("json", HK_T_NATIVE), error},
+        {nil(),
+         boolean(true),
+         num(1),
+         integer(2),
+         text("three"),
+         vec(4, 5, 6),
+         text("buf", HK_T_BUFFER),
+         numbers({7, 8}),
+         null(),
+         text("12345678901234567890", HK_T_EXACT),
+         host_function(0, "f"),
+         text("json", HK_T_NATIVE),
+         error},
         {{text("k"), table({}, {}, HK_TABLE_ARRAY)}, {text("n"), nil()}}
     );
 }
@@ -196,7 +220,10 @@ static void wrong_values_are_refused(TestHost& host)
     // Sizes that promise more than there is, up to the largest.
     for (uint8_t tag : {HK_T_STRING, HK_T_BUFFER, HK_T_NUMBERS, HK_T_EXACT, HK_T_NATIVE})
         CHECK_EQ(keep(host, std::string(1, char(tag)) + "\xff\xff\xff\xff" + "abc"), HK_ERR_INVALID);
-    CHECK_EQ(keep(host, std::string(1, char(HK_T_TABLE)) + std::string(1, 0) + "\xff\xff\xff\xff\xff\xff\xff\xff"), HK_ERR_INVALID);
+    CHECK_EQ(
+        keep(host, std::string(1, char(HK_T_TABLE)) + std::string(1, 0) + "\xff\xff\xff\xff\xff\xff\xff\xff"),
+        HK_ERR_INVALID
+    );
     hk_ref fn = host.load("return ...");
     CHECK_EQ(hk_call_function(host.vm, fn, nullptr, 0, 0xffffffffu).status, HK_ERR_INVALID);
     CHECK_EQ(hk_start(host.vm, fn, nullptr, 0, 0x7fffffffu, 0, 0, nullptr).status, HK_ERR_INVALID);

@@ -189,11 +189,7 @@ inline std::string flat(const std::vector<Value>& values)
 class Reader
 {
 public:
-    Reader(const uint8_t* data, size_t size)
-        : p(data)
-        , end(data + size)
-    {
-    }
+    Reader(const uint8_t* data, size_t size) : p(data), end(data + size) {}
 
     bool done() const
     {
@@ -278,8 +274,23 @@ private:
 
 inline std::ostream& operator<<(std::ostream& out, const Value& v)
 {
-    static const char* const names[] = {"nil", "false", "true", "number", "integer", "string", "vector", "buffer",
-        "table", "numbers", "ref", "null", "exact", "hostfn", "native", "error"};
+    static const char* const names[] = {
+        "nil",
+        "false",
+        "true",
+        "number",
+        "integer",
+        "string",
+        "vector",
+        "buffer",
+        "table",
+        "numbers",
+        "ref",
+        "null",
+        "exact",
+        "hostfn",
+        "native",
+        "error"};
     out << (v.tag < 16 ? names[v.tag] : "?");
     if (v.tag == HK_T_NUMBER)
         out << " " << v.number;

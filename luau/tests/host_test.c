@@ -7,9 +7,10 @@
 
 static int failures;
 
-static void check(int ok, int line, const char *what)
+static void check(int ok, int line, const char* what)
 {
-    if (!ok) {
+    if (!ok)
+    {
         failures++;
         fprintf(stderr, "host_test.c:%d: %s\n", line, what);
     }
@@ -19,10 +20,11 @@ static void check(int ok, int line, const char *what)
 static char printed[64];
 
 /* add(a, b): both are numbers, as the test's script gives them. */
-static void on_call(hk_call *call)
+static void on_call(hk_call* call)
 {
     double a, b, sum;
-    if (call->nargs != 2 || call->args_size != 18) {
+    if (call->nargs != 2 || call->args_size != 18)
+    {
         static const char message[] = "add wants two numbers";
         uint32_t size = sizeof(message) - 1;
         if (!hk_call_reserve(call, 5 + size))
@@ -46,18 +48,18 @@ static void on_call(hk_call *call)
     call->status = HK_CALL_RETURN;
 }
 
-static void on_output(uint64_t host, const uint8_t *data, size_t size)
+static void on_output(uint64_t host, const uint8_t* data, size_t size)
 {
     CHECK(host == 7);
     if (size >= sizeof(printed) - strlen(printed))
         abort();
-    strncat(printed, (const char *)data, size);
+    strncat(printed, (const char*)data, size);
 }
 
-static hk_ref load(hk_vm *vm, const char *source)
+static hk_ref load(hk_vm* vm, const char* source)
 {
-    hk_bytecode *code = NULL;
-    uint8_t *error = NULL;
+    hk_bytecode* code = NULL;
+    uint8_t* error = NULL;
     size_t error_size = 0;
     hk_result loaded;
     CHECK(hk_compile(source, strlen(source), NULL, &code, &error, &error_size) == HK_OK);
@@ -68,7 +70,7 @@ static hk_ref load(hk_vm *vm, const char *source)
     return loaded.thread;
 }
 
-static void give_function(hk_vm *vm)
+static void give_function(hk_vm* vm)
 {
     uint8_t value[64] = {HK_T_HOSTFN};
     uint32_t id = 1, size = 3;
@@ -80,8 +82,8 @@ static void give_function(hk_vm *vm)
 
 static void report_compile_error(void)
 {
-    hk_bytecode *code = NULL;
-    uint8_t *error = NULL;
+    hk_bytecode* code = NULL;
+    uint8_t* error = NULL;
     size_t size = 0;
     CHECK(hk_compile("local =", 7, NULL, &code, &error, &size) == HK_ERR_COMPILE);
     CHECK(code == NULL && size > 5 && error[0] == HK_T_STRING);
@@ -92,7 +94,7 @@ int main(void)
 {
     static const hk_host hooks = {on_call, on_output};
     hk_vm_options options = {0};
-    hk_vm *vm = NULL;
+    hk_vm* vm = NULL;
     hk_limits limits = {0};
     hk_stats stats;
     hk_result r;

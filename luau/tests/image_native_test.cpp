@@ -55,10 +55,7 @@ const Luau::CodeGen::NativeModule* module_of(const Proto* p)
 
 struct Store
 {
-    explicit Store(size_t keep)
-        : code(native_code_create(keep))
-    {
-    }
+    explicit Store(size_t keep) : code(native_code_create(keep)) {}
     ~Store()
     {
         native_code_destroy(code); // Luau's asserts check that no module is left
@@ -114,7 +111,8 @@ void freed_prototypes_come_back()
 
 std::string chunk(int n)
 {
-    return "local function f(x) local s = 0 for i = 1, x do s = s + i * " + std::to_string(n) + " end return s end function added(x) return f(x) end";
+    return "local function f(x) local s = 0 for i = 1, x do s = s + i * " + std::to_string(n) +
+           " end return s end function added(x) return f(x) end";
 }
 
 double call_added(Vm& vm, double x)
@@ -216,10 +214,13 @@ void killed_in_native_code()
 {
     Store store(1 << 20);
     Vm vm(64 << 20, store.code);
-    run_native(vm, std::string(Vm::kTool) + R"(
+    run_native(
+        vm,
+        std::string(Vm::kTool) + R"(
         function spin() pcall(function() while true do local t = {} for i = 1, 30 do t[i] = {i} end invoke(5)
             coroutine.wrap(function() table.sort(t, function(a, b) return a[1] > b[1] end) end)() end end) end)",
-        1);
+        1
+    );
     vm.save();
     std::mt19937 rng(5);
     for (int i = 0; i < 300; i++)
@@ -246,7 +247,12 @@ void errors_in_native_code()
 {
     Store store(1 << 20);
     Vm vm(1 << 20, store.code);
-    run_native(vm, std::string(Vm::kTool) + "function bad(t) return t.x.y end function fill() local t = {} while true do t[#t + 1] = {} end end", 1);
+    run_native(
+        vm,
+        std::string(Vm::kTool) +
+            "function bad(t) return t.x.y end function fill() local t = {} while true do t[#t + 1] = {} end end",
+        1
+    );
     vm.save();
     for (int i = 0; i < 100; i++)
     {
@@ -285,17 +291,26 @@ void refuses_what_it_should()
     Vm plain;
     CHECK(plain.load(plain.L, chunk(1)));
     uint32_t bound = 9;
-    CHECK(image_native_compile(plain.L, -1, id_of(1).bytes, 0, &bound) == int(Luau::CodeGen::CodeGenCompilationResult::CodeGenNotInitialized));
+    CHECK(
+        image_native_compile(plain.L, -1, id_of(1).bytes, 0, &bound) ==
+        int(Luau::CodeGen::CodeGenCompilationResult::CodeGenNotInitialized)
+    );
     CHECK(bound == 0);
     CHECK(!image_install_native_hooks(plain.L, nullptr));
 
     Vm vm(64 << 20, store.code);
     CHECK(!image_install_native_hooks(vm.L, store.code)); // once only
     lua_getglobal(vm.L, "print");
-    CHECK(image_native_compile(vm.L, -1, id_of(1).bytes, 0, nullptr) == int(Luau::CodeGen::CodeGenCompilationResult::NothingToCompile));
+    CHECK(
+        image_native_compile(vm.L, -1, id_of(1).bytes, 0, nullptr) ==
+        int(Luau::CodeGen::CodeGenCompilationResult::NothingToCompile)
+    );
     CHECK(vm.load(vm.L, chunk(1)));
     CHECK(image_native_compile(vm.L, -1, id_of(1).bytes, 0, &bound) == 0 && bound == 2);
-    CHECK(image_native_compile(vm.L, -1, id_of(1).bytes, 0, &bound) == int(Luau::CodeGen::CodeGenCompilationResult::NothingToCompile));
+    CHECK(
+        image_native_compile(vm.L, -1, id_of(1).bytes, 0, &bound) ==
+        int(Luau::CodeGen::CodeGenCompilationResult::NothingToCompile)
+    );
     CHECK(bound == 0);
 }
 

@@ -30,16 +30,20 @@ bool same(const std::string& wanted, const std::string& got, const char* after)
     while (at < wanted.size() && at < got.size() && wanted[at] == got[at])
         at++;
     size_t from = at < 60 ? 0 : at - 60;
-    fprintf(stderr, "after %s: fresh has \"...%s\", reset has \"...%s\"\n", after, wanted.substr(from, 120).c_str(), got.substr(from, 120).c_str());
+    fprintf(
+        stderr,
+        "after %s: fresh has \"...%s\", reset has \"...%s\"\n",
+        after,
+        wanted.substr(from, 120).c_str(),
+        got.substr(from, 120).c_str()
+    );
     return false;
 }
 
 // A VM with the tool in it and an image, and what it must look like.
 struct Subject
 {
-    explicit Subject(size_t limit = 64 << 20)
-        : vm(limit)
-        , fresh(fresh_text(limit))
+    explicit Subject(size_t limit = 64 << 20) : vm(limit), fresh(fresh_text(limit))
     {
         CHECK(vm.run(Vm::kTool) == 0);
         vm.save();
@@ -119,8 +123,11 @@ void errors()
     s.expect_fresh("an error through a coroutine");
     CHECK(s.vm.resume("pcall(error) coroutine.yield() ") == LUA_YIELD);
     s.expect_fresh("a suspended host coroutine");
-    CHECK(s.vm.run("t = {} for i = 1, 100 do t[i] = coroutine.create(function(...) local up = i; coroutine.yield(function() up += 1 end) end) "
-                   "coroutine.resume(t[i]) end") == 0);
+    CHECK(
+        s.vm.run("t = {} for i = 1, 100 do t[i] = coroutine.create(function(...) local up = i; "
+                 "coroutine.yield(function() up += 1 end) end) "
+                 "coroutine.resume(t[i]) end") == 0
+    );
     s.expect_fresh("suspended coroutines with open upvalues");
     CHECK(s.vm.run("local function f() return 1 + f() end return f()") == LUA_ERRRUN);
     s.expect_fresh("deep recursion");
@@ -130,7 +137,10 @@ void errors()
     s.expect_fresh("deep recursion through a library call");
     CHECK(s.vm.run("local s = {} for i = 1, 20000 do s[i] = 'a string of its own ' .. i end strings = s") == 0);
     s.expect_fresh("a grown string table");
-    CHECK(s.vm.run("w = setmetatable({}, {__mode = 'kv'}) for i = 1, 1000 do w[{}] = {} end b = buffer.create(100000) v = vector.create(1, 2, 3)") == 0);
+    CHECK(
+        s.vm.run("w = setmetatable({}, {__mode = 'kv'}) for i = 1, 1000 do w[{}] = {} end b = buffer.create(100000) v "
+                 "= vector.create(1, 2, 3)") == 0
+    );
     s.expect_fresh("weak tables and buffers");
     lua_gc(s.vm.L, LUA_GCSTOP, 0);
     lua_gc(s.vm.L, LUA_GCSETGOAL, 400);
@@ -152,7 +162,8 @@ void out_of_memory()
         "return buffer.create(1e9)",
         "return table.create(2^26)",
         "local t = {} while true do t[#t + 1] = coroutine.wrap(function() coroutine.yield() end) t[#t]() end",
-        "local t = {} pcall(function() while true do t[#t + 1] = {} end end) while true do t[#t + 1] = function() return t end end",
+        "local t = {} pcall(function() while true do t[#t + 1] = {} end end) while true do t[#t + 1] = function() "
+        "return t end end",
         "local s = 'x' while true do s ..= s end",
     };
     for (const char* script : scripts)
@@ -237,7 +248,8 @@ void foreign_exception_from_a_host_function()
     bool caught = false;
     try
     {
-        s.vm.run("pcall(function() coroutine.wrap(function() table.sort({1, 2, 3}, thrower) end)() end) reached = true");
+        s.vm.run("pcall(function() coroutine.wrap(function() table.sort({1, 2, 3}, thrower) end)() end) reached = true"
+        );
     }
     catch (const Kill&)
     {
@@ -253,10 +265,19 @@ void mixed_runs(int runs)
     std::mt19937 rng(11);
     const std::function<void()> kinds[] = {
         [&] { CHECK(s.vm.invoke(6) == 8); },
-        [&] { s.vm.run("local n = math.random(1, 300) local t = {} for i = 1, n do t[i] = {i, tostring(i)} end all = t"); },
+        [&]
+        { s.vm.run("local n = math.random(1, 300) local t = {} for i = 1, n do t[i] = {i, tostring(i)} end all = t"); },
         [&] { s.vm.run("error('no')"); },
-        [&] { s.vm.resume("keep = coroutine.create(function() coroutine.yield(1) end) coroutine.resume(keep) coroutine.yield()"); },
-        [&] { s.vm.run("local s = {} for i = 1, math.random(1, 200) do s[i] = string.rep('k', i) .. i end _ = table.concat(s)"); },
+        [&] {
+            s.vm.resume(
+                "keep = coroutine.create(function() coroutine.yield(1) end) coroutine.resume(keep) coroutine.yield()"
+            );
+        },
+        [&] {
+            s.vm.run(
+                "local s = {} for i = 1, math.random(1, 200) do s[i] = string.rep('k', i) .. i end _ = table.concat(s)"
+            );
+        },
         [&] { killed_after(s.vm, int(rng() % 50), rng() % 2); },
         [&] { rng() % 50 ? (void)0 : (void)s.vm.run("local t = {} while true do t[#t + 1] = {} end"); },
         [&] { rng() % 20 ? (void)0 : (void)lua_gc(s.vm.L, LUA_GCCOLLECT, 0); },
@@ -325,7 +346,9 @@ void refuses_what_it_cannot_save()
     CHECK(image_save(T, vm.arena) == nullptr);
     Vm other;
     CHECK(image_save(vm.L, other.arena) == nullptr);
-    lua_setmemorycage(vm.L, [](void*, void*, size_t, size_t, int) -> void* { return nullptr; }, nullptr);
+    lua_setmemorycage(
+        vm.L, [](void*, void*, size_t, size_t, int) -> void* { return nullptr; }, nullptr
+    );
     CHECK(image_save(vm.L, vm.arena) == nullptr);
     lua_setmemorycage(vm.L, nullptr, nullptr);
     vm.save();

@@ -82,9 +82,27 @@ void numbers_a15()
     CHECK_EQ(encode_error(vm, "{a={1,0/0}}"), "json.encode: cannot encode NaN at $.a[2]");
     CHECK_EQ(encode_error(vm, "{a={1,2,{b=1/0}}}"), "json.encode: cannot encode infinity at $.a[3].b");
     CHECK_EQ(encode_error(vm, "-1/0"), "json.encode: cannot encode -infinity at $");
-    for (const char* text : {"0", "-0", "1", "-1", "0.5", "-0.25", "1e+21", "5e-324", "2.2250738585072014e-308", "9007199254740991",
-             "9007199254740992", "-9007199254740993", "9223372036854775807", "-9223372036854775808", "9223372036854775808",
-             "-9223372036854775809", "123456789012345678901234567890", "771234567890123", "69.01", "1.7976931348623157e+308"})
+    for (const char* text :
+         {"0",
+          "-0",
+          "1",
+          "-1",
+          "0.5",
+          "-0.25",
+          "1e+21",
+          "5e-324",
+          "2.2250738585072014e-308",
+          "9007199254740991",
+          "9007199254740992",
+          "-9007199254740993",
+          "9223372036854775807",
+          "-9223372036854775808",
+          "9223372036854775808",
+          "-9223372036854775809",
+          "123456789012345678901234567890",
+          "771234567890123",
+          "69.01",
+          "1.7976931348623157e+308"})
         CHECK_EQ(round_trip(vm, text), text);
 }
 
@@ -110,7 +128,8 @@ void number_bits_a15()
 void number_kinds()
 {
     JsonVm vm;
-    auto kind = [&](const string& text) { return vm.run_with(text, "return typeof(json.decode(text)), json.decode(text)"); };
+    auto kind = [&](const string& text)
+    { return vm.run_with(text, "return typeof(json.decode(text)), json.decode(text)"); };
     CHECK_EQ(kind("9007199254740991"), "number, 9007199254740991");
     CHECK_EQ(kind("9007199254740992"), "integer, 9007199254740992");
     CHECK_EQ(kind("-9223372036854775808"), "integer, -9223372036854775808");
@@ -120,14 +139,32 @@ void number_kinds()
     CHECK_EQ(kind("12345678901234567890.5"), "number, 12345678901234567000");
     CHECK_EQ(kind("1e-400"), "number, 0");
     CHECK_EQ(kind("-1e-400"), "number, -0");
-    CHECK_EQ(vm.run_with("[123456789012345678901234567890,123456789012345678901234567890,1]",
-                 "local t = json.decode(text) return t[1] == t[2], t[1] == t[3], json.tonumber(t[1])"),
-        "true, false, 1.2345678901234568e+29");
-    CHECK(starts_with(message(vm.run_with("123456789012345678901234567890", "return json.decode(text) + 1")), "an exact number has no arithmetic"));
-    CHECK(starts_with(message(vm.run_with("123456789012345678901234567890", "return json.decode(text) < json.decode(text)")), "an exact number has no arithmetic"));
-    CHECK_EQ(message(vm.run_with("123456789012345678901234567890", "return json.decode(text) < 1")), "attempt to compare exact < number");
+    CHECK_EQ(
+        vm.run_with(
+            "[123456789012345678901234567890,123456789012345678901234567890,1]",
+            "local t = json.decode(text) return t[1] == t[2], t[1] == t[3], json.tonumber(t[1])"
+        ),
+        "true, false, 1.2345678901234568e+29"
+    );
+    CHECK(starts_with(
+        message(vm.run_with("123456789012345678901234567890", "return json.decode(text) + 1")),
+        "an exact number has no arithmetic"
+    ));
+    CHECK(starts_with(
+        message(vm.run_with("123456789012345678901234567890", "return json.decode(text) < json.decode(text)")),
+        "an exact number has no arithmetic"
+    ));
+    CHECK_EQ(
+        message(vm.run_with("123456789012345678901234567890", "return json.decode(text) < 1")),
+        "attempt to compare exact < number"
+    );
     CHECK_EQ(vm.run("return json.tonumber(9007199254740993i), json.tonumber(1.5)"), "9007199254740992, 1.5");
-    CHECK_EQ(vm.run_with("-1" + string(400, '0'), "return json.tonumber(json.decode(text)), #json.encode(json.decode(text))"), "-inf, 402");
+    CHECK_EQ(
+        vm.run_with(
+            "-1" + string(400, '0'), "return json.tonumber(json.decode(text)), #json.encode(json.decode(text))"
+        ),
+        "-inf, 402"
+    );
     CHECK_EQ(message(vm.run("return json.tonumber('1')")), "json.tonumber: argument 1 must be a number, got string");
     CHECK_EQ(vm.run_with("123456789012345678901234567890", "return getmetatable(json.decode(text))"), "locked");
 }
@@ -137,7 +174,24 @@ void number_errors()
     JsonVm vm;
     CHECK_EQ(decode_error(vm, "[1, 1e400]"), "json.decode: number too large at byte 5 (line 1, column 5)");
     CHECK_EQ(decode_error(vm, "-1e999999999999"), "json.decode: number too large at byte 1 (line 1, column 1)");
-    for (const char* text : {"01", "-", "-01", "1.", ".5", "+1", "1e", "1e+", "0x10", "1_000", "--1", "1.e5", "Infinity", "NaN", "1\"a\"", "1a", "- 1"})
+    for (const char* text :
+         {"01",
+          "-",
+          "-01",
+          "1.",
+          ".5",
+          "+1",
+          "1e",
+          "1e+",
+          "0x10",
+          "1_000",
+          "--1",
+          "1.e5",
+          "Infinity",
+          "NaN",
+          "1\"a\"",
+          "1a",
+          "- 1"})
     {
         string in_array = string("[") + text + "]";
         CHECK(starts_with(decode_error(vm, text), "json.decode: "));
@@ -149,19 +203,44 @@ void number_errors()
 void tables_a16()
 {
     JsonVm vm;
-    CHECK_EQ(encode_error(vm, "{1,nil,3}"),
-        "json.encode: cannot encode an array with holes (element 2 is nil, 3 is not; json.null keeps a place) at $");
-    CHECK_EQ(encode_error(vm, "{a={[1]=1,[1e9]=2}}"),
-        "json.encode: cannot encode an array with holes (element 2 is nil, 1000000000 is not; json.null keeps a place) at $.a");
-    CHECK_EQ(encode_error(vm, "{[1.5]=1}"), "json.encode: cannot encode a table with key 1.5 (only strings, or whole numbers from 1) at $");
-    CHECK_EQ(encode_error(vm, "{[-1]=1}"), "json.encode: cannot encode a table with key -1 (only strings, or whole numbers from 1) at $");
-    CHECK_EQ(encode_error(vm, "{[0]=1}"), "json.encode: cannot encode a table with key 0 (only strings, or whole numbers from 1) at $");
-    CHECK_EQ(encode_error(vm, "{[math.huge]=1}"), "json.encode: cannot encode a table with key infinity (only strings, or whole numbers from 1) at $");
-    CHECK_EQ(encode_error(vm, "{1,2,x=3}"), "json.encode: cannot encode a table with both array elements and string keys at $");
-    CHECK_EQ(message(vm.run("local t = {a={}} t.a.b = {t} return json.encode(t)")),
-        "json.encode: cannot encode a cycle: a table that contains itself at $.a.b[1]");
-    CHECK_EQ(message(vm.run("local big = table.create(1000, 'xxxxxxxx') local t = {} for i = 1, 100 do t[i] = big end t[101] = t return json.encode(t)")),
-        "json.encode: cannot encode a cycle: a table that contains itself at $[101]");
+    CHECK_EQ(
+        encode_error(vm, "{1,nil,3}"),
+        "json.encode: cannot encode an array with holes (element 2 is nil, 3 is not; json.null keeps a place) at $"
+    );
+    CHECK_EQ(
+        encode_error(vm, "{a={[1]=1,[1e9]=2}}"),
+        "json.encode: cannot encode an array with holes (element 2 is nil, 1000000000 is not; json.null keeps a place) "
+        "at $.a"
+    );
+    CHECK_EQ(
+        encode_error(vm, "{[1.5]=1}"),
+        "json.encode: cannot encode a table with key 1.5 (only strings, or whole numbers from 1) at $"
+    );
+    CHECK_EQ(
+        encode_error(vm, "{[-1]=1}"),
+        "json.encode: cannot encode a table with key -1 (only strings, or whole numbers from 1) at $"
+    );
+    CHECK_EQ(
+        encode_error(vm, "{[0]=1}"),
+        "json.encode: cannot encode a table with key 0 (only strings, or whole numbers from 1) at $"
+    );
+    CHECK_EQ(
+        encode_error(vm, "{[math.huge]=1}"),
+        "json.encode: cannot encode a table with key infinity (only strings, or whole numbers from 1) at $"
+    );
+    CHECK_EQ(
+        encode_error(vm, "{1,2,x=3}"),
+        "json.encode: cannot encode a table with both array elements and string keys at $"
+    );
+    CHECK_EQ(
+        message(vm.run("local t = {a={}} t.a.b = {t} return json.encode(t)")),
+        "json.encode: cannot encode a cycle: a table that contains itself at $.a.b[1]"
+    );
+    CHECK_EQ(
+        message(vm.run("local big = table.create(1000, 'xxxxxxxx') local t = {} for i = 1, 100 do t[i] = big end "
+                       "t[101] = t return json.encode(t)")),
+        "json.encode: cannot encode a cycle: a table that contains itself at $[101]"
+    );
     CHECK_EQ(vm.run("local s = {1} return json.encode({a=s,b=s,c={s,s}})"), R"({"a":[1],"b":[1],"c":[[1],[1]]})");
     const char* text = R"({"a":[],"b":{},"c":null,"d":[null,1]})";
     CHECK_EQ(round_trip(vm, text), text);
@@ -185,30 +264,56 @@ void array_shapes()
     CHECK_EQ(encode(vm, "json.array()"), "[]");
     CHECK_EQ(encode(vm, "table.clone(json.array())"), "{}");
     CHECK_EQ(encode(vm, "table.freeze(json.array())"), "[]");
-    CHECK_EQ(vm.run("return json.isarray({}), json.isarray({1}), json.isarray(json.array()), json.isarray(json.decode('[]')), json.isarray('x')"),
-        "false, true, true, true, false");
+    CHECK_EQ(
+        vm.run("return json.isarray({}), json.isarray({1}), json.isarray(json.array()), "
+               "json.isarray(json.decode('[]')), json.isarray('x')"),
+        "false, true, true, true, false"
+    );
     CHECK_EQ(encode_error(vm, "json.array({a=1})"), "json.encode: cannot encode an array with string keys at $");
-    CHECK_EQ(message(vm.run("return json.array(table.freeze({}))")), "json.array: argument 1 must not be a frozen table");
+    CHECK_EQ(
+        message(vm.run("return json.array(table.freeze({}))")), "json.array: argument 1 must not be a frozen table"
+    );
     CHECK_EQ(message(vm.run("return json.array(5)")), "json.array: argument 1 must be a table, got number");
-    CHECK_EQ(vm.run("local t = json.decode('[1,2,3]') table.insert(t, 4) table.remove(t, 1) return #t, json.encode(t)"), "3, [2,3,4]");
+    CHECK_EQ(
+        vm.run("local t = json.decode('[1,2,3]') table.insert(t, 4) table.remove(t, 1) return #t, json.encode(t)"),
+        "3, [2,3,4]"
+    );
 }
 
 void nulls()
 {
     JsonVm vm;
-    CHECK_EQ(vm.run("return tostring(json.null), typeof(json.null), type(json.null), json.null == json.null"), "null, null, userdata, true");
+    CHECK_EQ(
+        vm.run("return tostring(json.null), typeof(json.null), type(json.null), json.null == json.null"),
+        "null, null, userdata, true"
+    );
     CHECK_EQ(encode(vm, "nil"), "null");
     CHECK_EQ(encode(vm, "json.null"), "null");
     CHECK_EQ(encode(vm, "{a=json.null}"), R"({"a":null})");
     CHECK_EQ(vm.run("return json.decode('null')"), "nil");
-    CHECK_EQ(vm.run("local t = json.decode('[null,2,null]') return #t, t[1] == json.null, t[3] == json.null"), "3, true, true");
+    CHECK_EQ(
+        vm.run("local t = json.decode('[null,2,null]') return #t, t[1] == json.null, t[3] == json.null"),
+        "3, true, true"
+    );
     CHECK_EQ(vm.run("local t = json.decode('{\"a\":null}') return t.a, next(t)"), "nil, nil");
     CHECK_EQ(vm.run("local t = json.decode('{\"a\":null,\"b\":1}') t.a = 5 return json.encode(t)"), R"({"a":5,"b":1})");
-    CHECK_EQ(vm.run("local t = json.decode('{\"a\":null,\"b\":1}') t.c = 2 return json.encode(t)"), R"({"a":null,"b":1,"c":2})");
-    CHECK_EQ(vm.run("local t = json.decode('{\"a\":null,\"b\":null}') json.omit(t, 'a') return json.encode(t), json.isnull(t, 'a'), json.isnull(t, 'b')"),
-        R"({"b":null}, false, true)");
-    CHECK_EQ(vm.run("local t = json.decode('{\"a\":null}') json.omit(t, 'a') json.omit(t, 'zz') return json.encode(t)"), "{}");
-    CHECK_EQ(vm.run("local t = json.decode('{\"a\":null}') t.a = 1 local x = json.isnull(t, 'a') t.a = nil return x, json.isnull(t, 'a')"), "false, true");
+    CHECK_EQ(
+        vm.run("local t = json.decode('{\"a\":null,\"b\":1}') t.c = 2 return json.encode(t)"),
+        R"({"a":null,"b":1,"c":2})"
+    );
+    CHECK_EQ(
+        vm.run("local t = json.decode('{\"a\":null,\"b\":null}') json.omit(t, 'a') return json.encode(t), "
+               "json.isnull(t, 'a'), json.isnull(t, 'b')"),
+        R"({"b":null}, false, true)"
+    );
+    CHECK_EQ(
+        vm.run("local t = json.decode('{\"a\":null}') json.omit(t, 'a') json.omit(t, 'zz') return json.encode(t)"), "{}"
+    );
+    CHECK_EQ(
+        vm.run("local t = json.decode('{\"a\":null}') t.a = 1 local x = json.isnull(t, 'a') t.a = nil return x, "
+               "json.isnull(t, 'a')"),
+        "false, true"
+    );
     CHECK_EQ(vm.run("return json.isnull({a=json.null}, 'a'), json.isnull({}, 'a')"), "true, false");
     CHECK_EQ(vm.run("local t = table.clone(json.decode('{\"a\":null}')) return json.encode(t)"), "{}");
     CHECK_EQ(vm.run("local t = json.decode('{\"a\":null}') t[1] = 1 return (pcall(json.encode, t))"), "false");
@@ -224,27 +329,31 @@ void nulls()
 void marks_and_collection()
 {
     JsonVm vm;
-    CHECK_EQ(vm.run(R"(
+    CHECK_EQ(
+        vm.run(R"(
         local kept = json.decode('{"x":null,"y":1}')
         for i = 1, 20000 do
             local t = json.decode('{"a":null,"b":[1,null],"c":{"d":null,"e":null}}')
             if json.encode(t) ~= '{"a":null,"b":[1,null],"c":{"d":null,"e":null}}' then return i end
         end
         return json.encode(kept))"),
-        R"({"x":null,"y":1})");
+        R"({"x":null,"y":1})"
+    );
     lua_gc(vm.L, LUA_GCCOLLECT, 0);
     lua_gc(vm.L, LUA_GCCOLLECT, 0);
     size_t nulled = lua_totalbytes(vm.L, hk::kNulledCategory), arrays = lua_totalbytes(vm.L, hk::kArrayCategory);
     CHECK(nulled < 10000);
     CHECK(arrays < 10000);
-    CHECK_EQ(vm.run(R"(
+    CHECK_EQ(
+        vm.run(R"(
         local t = {1,2,3}
         t.x = 1 t.x = nil
         json.array(t)
         for i = 4, 1000 do t[i] = i end
         table.clear(t)
         return json.encode(t))"),
-        "[]");
+        "[]"
+    );
     lua_gc(vm.L, LUA_GCCOLLECT, 0);
     lua_gc(vm.L, LUA_GCCOLLECT, 0);
     CHECK_EQ(lua_totalbytes(vm.L, hk::kArrayCategory), size_t(0));
@@ -268,22 +377,44 @@ void strings_a17()
 {
     JsonVm vm;
     CHECK_EQ(vm.run_with(R"("\ud83e\uddea")", "return json.decode(text)"), "\xf0\x9f\xa7\xaa");
-    CHECK_EQ(vm.run_with(R"("\uff21\u0041\u00e9\/\b\f\n\r\t\"\\")", "return json.decode(text)"), "\xef\xbc\xa1"
-                                                                                                 "A\xc3\xa9/\b\f\n\r\t\"\\");
-    CHECK_EQ(decode_error(vm, R"(["x", "\ud83e"])"), R"(json.decode: lone surrogate \ud83e at byte 8 (line 1, column 8))");
+    CHECK_EQ(
+        vm.run_with(R"("\uff21\u0041\u00e9\/\b\f\n\r\t\"\\")", "return json.decode(text)"),
+        "\xef\xbc\xa1"
+        "A\xc3\xa9/\b\f\n\r\t\"\\"
+    );
+    CHECK_EQ(
+        decode_error(vm, R"(["x", "\ud83e"])"), R"(json.decode: lone surrogate \ud83e at byte 8 (line 1, column 8))"
+    );
     CHECK_EQ(decode_error(vm, R"(["\uddea"])"), R"(json.decode: lone surrogate \uddea at byte 3 (line 1, column 3))");
-    CHECK_EQ(decode_error(vm, R"(["\ud83e\u0041"])"), R"(json.decode: lone surrogate \ud83e at byte 3 (line 1, column 3))");
-    CHECK_EQ(decode_error(vm, "{\"\xc3\xa9\":\n\"a\xc0\x80\"}"), "json.decode: invalid UTF-8 at byte 10 (line 2, column 3)");
+    CHECK_EQ(
+        decode_error(vm, R"(["\ud83e\u0041"])"), R"(json.decode: lone surrogate \ud83e at byte 3 (line 1, column 3))"
+    );
+    CHECK_EQ(
+        decode_error(vm, "{\"\xc3\xa9\":\n\"a\xc0\x80\"}"), "json.decode: invalid UTF-8 at byte 10 (line 2, column 3)"
+    );
     CHECK_EQ(decode_error(vm, "\"\xed\xa0\x80\""), "json.decode: invalid UTF-8 at byte 2 (line 1, column 2)");
     CHECK_EQ(decode_error(vm, "\"\xf4\x90\x80\x80\""), "json.decode: invalid UTF-8 at byte 2 (line 1, column 2)");
     CHECK_EQ(decode_error(vm, "\"\xe2\x82\""), "json.decode: invalid UTF-8 at byte 2 (line 1, column 2)");
-    CHECK_EQ(decode_error(vm, "\"a\nb\""), R"(json.decode: control character 0x0A in a string, write it as \u000a at byte 3 (line 1, column 3))");
+    CHECK_EQ(
+        decode_error(vm, "\"a\nb\""),
+        R"(json.decode: control character 0x0A in a string, write it as \u000a at byte 3 (line 1, column 3))"
+    );
     CHECK_EQ(decode_error(vm, R"("\x41")"), R"(json.decode: unknown escape \x at byte 2 (line 1, column 2))");
-    CHECK_EQ(decode_error(vm, R"("\u12g4")"), R"(json.decode: \u needs four hexadecimal digits at byte 2 (line 1, column 2))");
+    CHECK_EQ(
+        decode_error(vm, R"("\u12g4")"), R"(json.decode: \u needs four hexadecimal digits at byte 2 (line 1, column 2))"
+    );
     CHECK_EQ(decode_error(vm, "[\"abc"), "json.decode: string without an end at byte 2 (line 1, column 2)");
-    CHECK_EQ(encode_error(vm, R"({ok="é",a={"\xff\x80"}})"), "json.encode: cannot encode a string that is not valid UTF-8 at $.a[1]");
-    CHECK_EQ(encode_error(vm, R"({["\xff\x80"]=1})"), R"(json.encode: cannot encode a key that is not valid UTF-8 at $["\xff\x80"])");
-    CHECK_EQ(encode_error(vm, R"({"\xc3", "\xa9"})"), "json.encode: cannot encode a string that is not valid UTF-8 at $[1]");
+    CHECK_EQ(
+        encode_error(vm, R"({ok="é",a={"\xff\x80"}})"),
+        "json.encode: cannot encode a string that is not valid UTF-8 at $.a[1]"
+    );
+    CHECK_EQ(
+        encode_error(vm, R"({["\xff\x80"]=1})"),
+        R"(json.encode: cannot encode a key that is not valid UTF-8 at $["\xff\x80"])"
+    );
+    CHECK_EQ(
+        encode_error(vm, R"({"\xc3", "\xa9"})"), "json.encode: cannot encode a string that is not valid UTF-8 at $[1]"
+    );
     CHECK_EQ(encode(vm, R"("<a href='x'>&\u{2028}\u{7f}")"), "\"<a href='x'>&\xe2\x80\xa8\x7f\"");
     CHECK_EQ(encode(vm, R"("\0\1\8\t\n\11\f\r\31 \"\\/")"), R"("\u0000\u0001\b\t\n\u000b\f\r\u001f \"\\/")");
 }
@@ -292,7 +423,8 @@ void strings_a17()
 void string_places()
 {
     JsonVm vm;
-    CHECK_EQ(vm.run(R"(
+    CHECK_EQ(
+        vm.run(R"(
         for n = 0, 70 do
             local plain = string.rep("k", n)
             if json.decode(json.encode(plain)) ~= plain then return "plain", n end
@@ -309,19 +441,34 @@ void string_places()
             if json.decode(json.encode(s)) ~= s then return "long", n end
         end
         return "fine")"),
-        "fine");
+        "fine"
+    );
 }
 
 void zero_bytes_a18()
 {
     JsonVm vm;
-    CHECK_EQ(vm.run(R"(return json.encode("a\0b"), json.encode({["a\0b"]="a\0b"}), #json.decode('"a\\u0000b"'))"),
-        R"("a\u0000b", {"a\u0000b":"a\u0000b"}, 3)");
+    CHECK_EQ(
+        vm.run(R"(return json.encode("a\0b"), json.encode({["a\0b"]="a\0b"}), #json.decode('"a\\u0000b"'))"),
+        R"("a\u0000b", {"a\u0000b":"a\u0000b"}, 3)"
+    );
     CHECK_EQ(vm.run(R"(return json.decode('{"a\\u0000b":1}')["a\0b"])"), "1");
-    CHECK_EQ(decode_error(vm, string("\"a\0b\"", 5)), R"(json.decode: control character 0x00 in a string, write it as \u0000 at byte 3 (line 1, column 3))");
-    CHECK_EQ(decode_error(vm, string("[1\0]", 4)), "json.decode: unexpected byte 0x00, expected ',' or ']' at byte 3 (line 1, column 3)");
-    CHECK_EQ(decode_error(vm, string("1\0", 2)), "json.decode: unexpected byte 0x00, expected the end of the text at byte 2 (line 1, column 2)");
-    CHECK_EQ(decode_error(vm, string("true\0", 5)), "json.decode: unexpected byte 0x00, expected the end of the text at byte 5 (line 1, column 5)");
+    CHECK_EQ(
+        decode_error(vm, string("\"a\0b\"", 5)),
+        R"(json.decode: control character 0x00 in a string, write it as \u0000 at byte 3 (line 1, column 3))"
+    );
+    CHECK_EQ(
+        decode_error(vm, string("[1\0]", 4)),
+        "json.decode: unexpected byte 0x00, expected ',' or ']' at byte 3 (line 1, column 3)"
+    );
+    CHECK_EQ(
+        decode_error(vm, string("1\0", 2)),
+        "json.decode: unexpected byte 0x00, expected the end of the text at byte 2 (line 1, column 2)"
+    );
+    CHECK_EQ(
+        decode_error(vm, string("true\0", 5)),
+        "json.decode: unexpected byte 0x00, expected the end of the text at byte 5 (line 1, column 5)"
+    );
 }
 
 void depth_a19()
@@ -329,12 +476,19 @@ void depth_a19()
     JsonVm vm;
     auto nested = [](int n) { return string(size_t(n), '[') + string(size_t(n), ']'); };
     CHECK_EQ(round_trip(vm, nested(200)), nested(200));
-    CHECK_EQ(decode_error(vm, nested(201)), "json.decode: nested deeper than 200 levels at byte 201 (line 1, column 201)");
-    CHECK_EQ(decode_error(vm, string(100000, '[')), "json.decode: nested deeper than 200 levels at byte 201 (line 1, column 201)");
+    CHECK_EQ(
+        decode_error(vm, nested(201)), "json.decode: nested deeper than 200 levels at byte 201 (line 1, column 201)"
+    );
+    CHECK_EQ(
+        decode_error(vm, string(100000, '[')),
+        "json.decode: nested deeper than 200 levels at byte 201 (line 1, column 201)"
+    );
     string objects;
     for (int i = 0; i < 100000; i++)
         objects += "{\"a\":";
-    CHECK_EQ(decode_error(vm, objects), "json.decode: nested deeper than 200 levels at byte 1001 (line 1, column 1001)");
+    CHECK_EQ(
+        decode_error(vm, objects), "json.decode: nested deeper than 200 levels at byte 1001 (line 1, column 1001)"
+    );
     string deep = message(vm.run("local t = {} for i = 1, 100000 do t = {t} end return json.encode(t)"));
     CHECK(starts_with(deep, "json.encode: cannot encode more than 200 levels at $[1][1][1]"));
     CHECK(deep.size() < 300);
@@ -387,11 +541,18 @@ void accepted()
     CHECK_EQ(round_trip(vm, "true"), "true");
     CHECK_EQ(round_trip(vm, " false "), "false");
     CHECK_EQ(round_trip(vm, "\"\""), "\"\"");
-    CHECK_EQ(vm.run("return json.encode(json.decode(buffer.fromstring('{\"a\":[1]}'))), json.decode(buffer.fromstring('12'))"), R"({"a":[1]}, 12)");
+    CHECK_EQ(
+        vm.run("return json.encode(json.decode(buffer.fromstring('{\"a\":[1]}'))), json.decode(buffer.fromstring('12'))"
+        ),
+        R"({"a":[1]}, 12)"
+    );
     CHECK_EQ(vm.run("return setmetatable({}, json.decode('{\"__index\":{\"a\":7}}')).a"), "7");
-    CHECK_EQ(encode(vm, "{b=1,a=2,B=3,[\"\"]=4,aa=5,[\"a\\0\"]=6,abcdefgh=1,abcdefghi=2,abcdefgg=3,[\"é\"]=9}"),
-        R"({"":4,"B":3,"a":2,"a\u0000":6,"aa":5,"abcdefgg":3,"abcdefgh":1,"abcdefghi":2,"b":1,"é":9})");
-    CHECK_EQ(vm.run(R"(
+    CHECK_EQ(
+        encode(vm, "{b=1,a=2,B=3,[\"\"]=4,aa=5,[\"a\\0\"]=6,abcdefgh=1,abcdefghi=2,abcdefgg=3,[\"é\"]=9}"),
+        R"({"":4,"B":3,"a":2,"a\u0000":6,"aa":5,"abcdefgg":3,"abcdefgh":1,"abcdefghi":2,"b":1,"é":9})"
+    );
+    CHECK_EQ(
+        vm.run(R"(
         local t, keys = {}, {}
         for i = 1, 500 do local k = "key" .. math.random(1, 1e9) if not t[k] then t[k] = i table.insert(keys, k) end end
         table.sort(keys)
@@ -401,7 +562,8 @@ void accepted()
         local back = json.decode(text)
         for k, v in t do if back[k] ~= v then return k end end
         return "sorted")"),
-        "sorted");
+        "sorted"
+    );
 }
 
 void arguments()
@@ -411,14 +573,30 @@ void arguments()
     CHECK_EQ(message(vm.run("return json.decode()")), "json.decode: argument 1 must be a string, got no value");
     CHECK_EQ(message(vm.run("return json.decode(5)")), "json.decode: argument 1 must be a string, got number");
     CHECK_EQ(message(vm.run("return json.encode()")), "json.encode: argument 1 is missing");
-    CHECK_EQ(encode_error(vm, "{a=print}"), "json.encode: cannot encode a function (only nil, json.null, booleans, numbers, strings and tables) at $.a");
-    CHECK_EQ(encode_error(vm, "{vector.create(1,2,3)}"), "json.encode: cannot encode a vector (only nil, json.null, booleans, numbers, strings and tables) at $[1]");
+    CHECK_EQ(
+        encode_error(vm, "{a=print}"),
+        "json.encode: cannot encode a function (only nil, json.null, booleans, numbers, strings and tables) at $.a"
+    );
+    CHECK_EQ(
+        encode_error(vm, "{vector.create(1,2,3)}"),
+        "json.encode: cannot encode a vector (only nil, json.null, booleans, numbers, strings and tables) at $[1]"
+    );
     CHECK(starts_with(encode_error(vm, "coroutine.create(print)"), "json.encode: cannot encode a thread "));
     CHECK(starts_with(encode_error(vm, "buffer.create(1)"), "json.encode: cannot encode a buffer "));
     CHECK(starts_with(encode_error(vm, "newproxy()"), "json.encode: cannot encode a userdata "));
-    CHECK_EQ(encode_error(vm, "{x={[true]=1}}"), "json.encode: cannot encode a table with a key of type boolean (only strings, or numbers from 1) at $.x");
-    CHECK_EQ(encode_error(vm, "{[5i]=1}"), "json.encode: cannot encode a table with a key of type integer (only strings, or numbers from 1) at $");
-    CHECK_EQ(encode_error(vm, R"({["odd key\n"]={[("k"):rep(50)]=print}})").find(R"( at $["odd key\x0a"]["kkkkk)") != string::npos, true);
+    CHECK_EQ(
+        encode_error(vm, "{x={[true]=1}}"),
+        "json.encode: cannot encode a table with a key of type boolean (only strings, or numbers from 1) at $.x"
+    );
+    CHECK_EQ(
+        encode_error(vm, "{[5i]=1}"),
+        "json.encode: cannot encode a table with a key of type integer (only strings, or numbers from 1) at $"
+    );
+    CHECK_EQ(
+        encode_error(vm, R"({["odd key\n"]={[("k"):rep(50)]=print}})").find(R"( at $["odd key\x0a"]["kkkkk)") !=
+            string::npos,
+        true
+    );
     lua_pushcfunction(vm.L, hk::json_decode, "__native.json_decode");
     lua_pushboolean(vm.L, true);
     CHECK_EQ(lua_pcall(vm.L, 1, 1, 0), int(LUA_ERRRUN));
@@ -450,7 +628,9 @@ void memory_is_charged()
     vm.charge_limit = 1 << 20;
     CHECK_EQ(vm.run_with(numbers, "return pcall(json.decode, text)"), "false, not enough memory");
     CHECK_EQ(vm.run("return pcall(json.encode, string.rep('x', 3000000))"), "false, not enough memory");
-    CHECK_EQ(vm.run("local t = {} for i = 1, 40 do t = {t, t} end return pcall(json.encode, t)"), "false, not enough memory");
+    CHECK_EQ(
+        vm.run("local t = {} for i = 1, 40 do t = {t, t} end return pcall(json.encode, t)"), "false, not enough memory"
+    );
     CHECK_EQ(vm.charged, size_t(0));
     CHECK_EQ(vm.run("return json.encode(json.decode('[1]'))"), "[1]");
 }
@@ -480,8 +660,10 @@ void heap_limit()
 
 void kill_passes_through()
 {
-    for (const char* source : {"return pcall(json.decode, text)", "return pcall(json.encode, table.create(100000, 'x'))",
-             "local t = {} for i = 1, 60 do t = {t, t} end return pcall(json.encode, t)"})
+    for (const char* source :
+         {"return pcall(json.decode, text)",
+          "return pcall(json.encode, table.create(100000, 'x'))",
+          "local t = {} for i = 1, 60 do t = {t, t} end return pcall(json.encode, t)"})
     {
         JsonVm vm;
         string numbers = "[1";
@@ -508,12 +690,14 @@ void polls_while_idle()
 {
     JsonVm vm;
     vm.polls = 0;
-    CHECK_EQ(vm.run(R"(
+    CHECK_EQ(
+        vm.run(R"(
         local t = {}
         for i = 1, 20000 do t["k" .. i] = 1 end
         for i = 1, 20000 do t["k" .. i] = nil end
         return #json.encode(table.create(300, t)))"),
-        "901");
+        "901"
+    );
     CHECK(vm.polls >= 300);
 }
 

@@ -40,12 +40,10 @@ struct Result
     std::vector<Value> values;
     std::string text; // of statuses that carry a text
 
-    explicit Result(const hk_result& r)
-        : status(r.status)
-        , thread(r.thread)
-        , token(r.token)
+    explicit Result(const hk_result& r) : status(r.status), thread(r.thread), token(r.token)
     {
-        if (r.status == HK_ERR_INVALID || r.status == HK_ERR_CONVERT || r.status == HK_ERR_LIMIT || (r.status == HK_ERR_MEMORY && r.count == 0))
+        if (r.status == HK_ERR_INVALID || r.status == HK_ERR_CONVERT || r.status == HK_ERR_LIMIT ||
+            (r.status == HK_ERR_MEMORY && r.count == 0))
         {
             text.assign(reinterpret_cast<const char*>(r.data), r.size);
             return;

@@ -12,7 +12,11 @@ static void calls_and_errors(TestHost& host)
     CHECK(r.values[2].array.size() >= 3); // error, f, the chunk
     r = host.run_source("error({code = 7})");
     CHECK_EQ(r.values[1], table({}, {{text("code"), num(7)}}));
-    for (const char* thrown : {"nil", "false", "setmetatable({}, {__tostring = error})", "setmetatable({}, {__tostring = function() return 5 end})"})
+    for (const char* thrown :
+         {"nil",
+          "false",
+          "setmetatable({}, {__tostring = error})",
+          "setmetatable({}, {__tostring = function() return 5 end})"})
     {
         r = host.run_source(std::string("error(") + thrown + ")");
         CHECK_EQ(r.status, HK_ERR_RUNTIME);
@@ -24,8 +28,15 @@ static void calls_and_errors(TestHost& host)
 static void host_functions(TestHost& host)
 {
     host.function("echo", [](const hk_call&, const std::vector<Value>& args) { return returns(args); });
-    host.function("fail", [](const hk_call&, const std::vector<Value>&) { return raises(table({}, {{text("code"), text("x")}})); });
-    host.function("big", [](const hk_call&, const std::vector<Value>&) { return returns({text(std::string(5000000, 'b'))}); });
+    host.function(
+        "fail",
+        [](const hk_call&, const std::vector<Value>&) {
+            return raises(table({}, {{text("code"), text("x")}}));
+        }
+    );
+    host.function(
+        "big", [](const hk_call&, const std::vector<Value>&) { return returns({text(std::string(5000000, 'b'))}); }
+    );
     CHECK_EQ(host.run_source("return echo(1, nil, 'x')").values.size(), size_t(3));
     CHECK_EQ(host.run_source("local ok, e = pcall(fail) return ok, e.code").values[1], text("x"));
     CHECK_EQ(host.run_source("return #big()").first(), num(5000000));
@@ -36,11 +47,17 @@ static void host_functions(TestHost& host)
 static void calls_nest(TestHost& host)
 {
     // A host function that calls its argument, which calls it again, as deep as it goes.
-    host.function("each", [&host](const hk_call&, const std::vector<Value>& args) {
-        Result r = host.call(hk_ref(args.at(0).integer));
-        return r.status == HK_OK ? returns(r.values) : raises(text(r.text));
-    });
-    Result r = host.run_source("local depth = 0 local function f() depth += 1 local ok, e = pcall(each, f) return depth, e end return f()");
+    host.function(
+        "each",
+        [&host](const hk_call&, const std::vector<Value>& args)
+        {
+            Result r = host.call(hk_ref(args.at(0).integer));
+            return r.status == HK_OK ? returns(r.values) : raises(text(r.text));
+        }
+    );
+    Result r = host.run_source(
+        "local depth = 0 local function f() depth += 1 local ok, e = pcall(each, f) return depth, e end return f()"
+    );
     CHECK_EQ(r.status, HK_OK);
     CHECK(r.first().number > 20);
     // The C stack that all of them share has one limit, however the calls are mixed.
@@ -82,7 +99,11 @@ static void references_die(TestHost& host)
     // Those in data that nobody holds go with the data.
     uint64_t before = host.stats().refs;
     host.function("ignore", [](const hk_call&, const std::vector<Value>&) { return returns({}); });
-    CHECK_EQ(host.run_source("for i = 1, 1000 do ignore(print, {print, coroutine.create(print)}) end return print, print").values.size(), size_t(2));
+    CHECK_EQ(
+        host.run_source("for i = 1, 1000 do ignore(print, {print, coroutine.create(print)}) end return print, print")
+            .values.size(),
+        size_t(2)
+    );
     CHECK_EQ(host.stats().refs, before + 2);
     host.run_source("return {}");
     CHECK_EQ(host.stats().refs, before);
@@ -260,7 +281,8 @@ static void deep_source_compiles_or_fails()
 {
     std::vector<std::string> sources;
     int n = 100000;
-    auto repeated = [n](const std::string& part) {
+    auto repeated = [n](const std::string& part)
+    {
         std::string s;
         for (int i = 0; i < n; i++)
             s += part;

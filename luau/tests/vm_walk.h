@@ -27,10 +27,7 @@ inline void set_luau_flags()
 class VmWalk
 {
 public:
-    explicit VmWalk(lua_State* L)
-        : L(L)
-    {
-    }
+    explicit VmWalk(lua_State* L) : L(L) {}
 
     // Order of iteration is part of what is seen, so it is part of the text. Addresses are not:
     // objects are numbered as they are met.
@@ -38,7 +35,8 @@ public:
     {
         const global_State* g = L->global;
         add("bytes ", g->totalbytes, " threshold ", g->GCthreshold, " gcstate ", int(g->gcstate));
-        add(" top ", L->top - L->base, " stack ", L->stacksize, " calls ", L->nCcalls, " status ", int(L->status), "\n");
+        add(" top ", L->top - L->base, " stack ", L->stacksize, " calls ", L->nCcalls, " status ", int(L->status), "\n"
+        );
         for (int i = 0; i < LUA_MEMORY_CATEGORIES; i++)
             if (g->memcatbytes[i])
                 add("memcat ", i, " ", g->memcatbytes[i], "\n");
@@ -134,7 +132,15 @@ private:
     void table()
     {
         const LuaTable* t = hvalue(luaA_toobject(L, -1));
-        add("readonly ", int(t->readonly), " safeenv ", int(t->safeenv), " array ", t->sizearray, " nodes ", int(t->lsizenode), " {\n");
+        add("readonly ",
+            int(t->readonly),
+            " safeenv ",
+            int(t->safeenv),
+            " array ",
+            t->sizearray,
+            " nodes ",
+            int(t->lsizenode),
+            " {\n");
         if (lua_getmetatable(L, -1))
         {
             add("metatable ");

@@ -9,12 +9,12 @@
 class WaitHost : public TestHost
 {
 public:
-    explicit WaitHost(uint32_t flags = 0)
-        : TestHost(0, flags)
+    explicit WaitHost(uint32_t flags = 0) : TestHost(0, flags)
     {
         function(
             "wait",
-            [this](const hk_call& call, const std::vector<Value>& args) {
+            [this](const hk_call& call, const std::vector<Value>& args)
+            {
                 last = args.empty() ? nil() : args[0];
                 couldWait = call.can_wait != 0;
                 return couldWait ? waits(++token) : returns({text("in place")});
@@ -68,25 +68,45 @@ static const Case kCases[] = {
     {"error after a wait", "local ok, e = pcall(function() error(wait(6), 0) end) return e", 1, num(60)},
     {"wrap", "return coroutine.wrap(function() return wait(7) end)()", 1, num(70)},
     {"resume", "local _, v = coroutine.resume(coroutine.create(wait), 8) return v", 1, num(80)},
-    {"chain of five", R"(
+    {"chain of five",
+     R"(
         local function nest(n)
             if n == 0 then return wait(9) end
             return coroutine.wrap(function() return (select(2, pcall(nest, n - 1))) end)()
         end
-        return nest(5))", 1, num(90)},
-    {"chain that yields between", R"(
+        return nest(5))",
+     1,
+     num(90)},
+    {"chain that yields between",
+     R"(
         local co = coroutine.wrap(function() coroutine.yield(wait(1)) coroutine.yield(wait(2)) return wait(3) end)
-        return co() + co() + co())", 3, num(60)},
-    {"iterator", "local sum = 0 for v in function(_, i) i = (i or 0) + 1 return i < 4 and wait(i) and i or nil end do sum += v end return sum", 3, num(6)},
-    {"coroutine iterator", "local sum = 0 for v in coroutine.wrap(function() for i = 1, 3 do coroutine.yield(wait(i)) end end) do sum += v end return sum", 3, num(60)},
+        return co() + co() + co())",
+     3,
+     num(60)},
+    {"iterator",
+     "local sum = 0 for v in function(_, i) i = (i or 0) + 1 return i < 4 and wait(i) and i or nil end do sum += v end "
+     "return sum",
+     3,
+     num(6)},
+    {"coroutine iterator",
+     "local sum = 0 for v in coroutine.wrap(function() for i = 1, 3 do coroutine.yield(wait(i)) end end) do sum += v "
+     "end return sum",
+     3,
+     num(60)},
     {"tail call", "local function f() return wait(2) end return f()", 1, num(20)},
-    {"comparator", "local t = {2, 1} table.sort(t, function(a, b) wait(1) return a < b end) return wait(t[1])", 1, num(10)},
+    {"comparator",
+     "local t = {2, 1} table.sort(t, function(a, b) wait(1) return a < b end) return wait(t[1])",
+     1,
+     num(10)},
     {"gsub", "return (('x'):gsub('x', wait))", 0, text("in place")},
     {"metamethod", "return setmetatable({}, {__add = function() return wait(1) end}) + 1", 0, text("in place")},
-    {"coroutine in a comparator", R"(
+    {"coroutine in a comparator",
+     R"(
         local seen
         table.sort({2, 1}, function(a, b) seen = coroutine.wrap(function() return wait(1) end)() return a < b end)
-        return seen)", 0, text("in place")},
+        return seen)",
+     0,
+     text("in place")},
     {"many in turn", "local sum = 0 for i = 1, 500 do sum += wait(1) end return sum", 500, num(5000)},
 };
 
@@ -176,7 +196,8 @@ static void slices_break_off()
              "local x = 0 for i = 1, 3e6 do x += 1 end return x",
              "return coroutine.wrap(function() local x = 0 for i = 1, 3e6 do x += 1 end return x end)()",
              "local ok, x = pcall(function() local x = 0 while x < 3e6 do x += 1 end return x end) return x",
-             "local x = 0 table.sort({2, 1}, function(a, b) for i = 1, 3e6 do x += 1 end return a < b end) for i = 1, 10 do end return math.min(x, 3e6)",
+             "local x = 0 table.sort({2, 1}, function(a, b) for i = 1, 3e6 do x += 1 end return a < b end) for i = 1, "
+             "10 do end return math.min(x, 3e6)",
          })
     {
         hk_attend(host.vm, HK_ATTEND_SLICE);
@@ -225,14 +246,17 @@ static void kills_end_everything(uint32_t flags)
             host.begin();
             hk_ref fn = host.load(source);
             std::atomic<bool> go{false};
-            std::thread killer([&host, &go, i] {
-                while (!go)
-                    std::this_thread::yield();
-                std::this_thread::sleep_for(std::chrono::microseconds(i * 300));
-                hk_kill(host.vm, host.run, HK_KILL_USER + 1);
-                hk_kill(host.vm, host.run, HK_KILL_USER + 2);
-                hk_kill(host.vm, host.run - 1, HK_KILL_USER + 3);
-            });
+            std::thread killer(
+                [&host, &go, i]
+                {
+                    while (!go)
+                        std::this_thread::yield();
+                    std::this_thread::sleep_for(std::chrono::microseconds(i * 300));
+                    hk_kill(host.vm, host.run, HK_KILL_USER + 1);
+                    hk_kill(host.vm, host.run, HK_KILL_USER + 2);
+                    hk_kill(host.vm, host.run - 1, HK_KILL_USER + 3);
+                }
+            );
             go = true;
             Result r = i % 2 ? host.call(fn) : host.start(fn);
             killer.join();
@@ -285,14 +309,18 @@ static void limits_end_a_run()
 static void where_the_script_stands()
 {
     TestHost host;
-    host.function("where", [&host](const hk_call& call, const std::vector<Value>&) {
-        Result caller(hk_caller(call.vm)), trace(hk_traceback(call.vm));
-        CHECK_EQ(caller.values[0], text("=test"));
-        CHECK_EQ(caller.values[1], num(2));
-        CHECK(trace.first().array.size() >= 2);
-        CHECK_EQ(hk_in_host_call(call.vm), 1);
-        return returns({});
-    });
+    host.function(
+        "where",
+        [&host](const hk_call& call, const std::vector<Value>&)
+        {
+            Result caller(hk_caller(call.vm)), trace(hk_traceback(call.vm));
+            CHECK_EQ(caller.values[0], text("=test"));
+            CHECK_EQ(caller.values[1], num(2));
+            CHECK(trace.first().array.size() >= 2);
+            CHECK_EQ(hk_in_host_call(call.vm), 1);
+            return returns({});
+        }
+    );
     CHECK_EQ(host.run_source("local function f()\n where()\nend\nf()").status, HK_OK);
     CHECK_EQ(hk_in_host_call(host.vm), 0);
 }
