@@ -2,6 +2,8 @@
 // Its plain find and split are quadratic in the worst case.
 #include "vm.h"
 
+#include "Luau/Compiler.h"
+
 #include <string.h>
 
 namespace hk
@@ -24,6 +26,8 @@ struct SpecialBytes
             is[uint8_t(*c)] = true;
     }
 };
+
+lua_CFunction stockSort;
 
 bool is_plain(const char* pattern, size_t size)
 {
@@ -129,6 +133,36 @@ int rep(lua_State* L)
     return stock.rep(L);
 }
 
+// table.sort looks for no kill between comparisons of its own; a comparison in Luau has one. So what
+// would take long without one is given `a < b` as a function.
+bool sorts_long(lua_State* L)
+{
+    if (lua_gettop(L) > 1 && !lua_isnil(L, 2))
+        return false;
+    if (!lua_istable(L, 1))
+        return false;
+    int n = lua_objlen(L, 1);
+    if (n <= 64)
+        return false;
+    lua_rawgeti(L, 1, 1);
+    bool numbers = lua_type(L, -1) == LUA_TNUMBER;
+    lua_pop(L, 1);
+    return n > (numbers ? 200000 : 64);
+}
+
+int sort(lua_State* L)
+{
+    if (sorts_long(L))
+    {
+        static const std::string code = Luau::compile("return function(a, b) return a < b end");
+        lua_settop(L, 1);
+        if (luau_load(L, "=sort", code.data(), code.size(), 0) != 0)
+            lua_error(L);
+        lua_call(L, 0, 1);
+    }
+    return stockSort(L);
+}
+
 void replace(lua_State* L, const char* table, const char* name, lua_CFunction f, lua_CFunction* old)
 {
     lua_getglobal(L, table);
@@ -145,6 +179,7 @@ void replace(lua_State* L, const char* table, const char* name, lua_CFunction f,
 
 void open_text_functions(lua_State* L)
 {
+    replace(L, "table", "sort", sort, &stockSort);
     replace(L, "string", "find", find, &stock.find);
     replace(L, "string", "split", split, nullptr);
     replace(L, "string", "rep", rep, &stock.rep);
