@@ -17,6 +17,20 @@ namespace
 
 constexpr uint32_t kMaxDigits = 1 << 20;
 
+// Digits go into JSON as they are, so nothing else may be among them; and each number has one form.
+bool is_exact(const char* p, uint32_t n)
+{
+    bool negative = n > 0 && p[0] == '-';
+    const char* digits = p + negative;
+    uint32_t count = n - negative;
+    if (count < 19 || count > kMaxDigits || digits[0] == '0')
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (digits[i] < '0' || digits[i] > '9')
+            return false;
+    return count > 19 || memcmp(digits, negative ? "9223372036854775808" : "9223372036854775807", 19) > 0;
+}
+
 class Decoder
 {
 public:
@@ -116,19 +130,14 @@ private:
         return true;
     }
 
-    // Digits go into JSON as they are, so nothing else may be among them.
     bool exact()
     {
         uint32_t n;
         if (!in.take(&n, 4) || in.left() < n)
             return fail("flat exact number: cut short");
         const char* p = reinterpret_cast<const char*>(in.p);
-        uint32_t first = n > 0 && p[0] == '-' ? 1 : 0;
-        bool good = n > first && (p[first] != '0' || n == 1) && n < kMaxDigits;
-        for (uint32_t i = first; i < n && good; i++)
-            good = p[i] >= '0' && p[i] <= '9';
-        if (!good)
-            return fail("flat exact number: not a whole number in decimal digits");
+        if (!is_exact(p, n))
+            return fail("flat exact number: not a whole number outside 64 bits, in decimal digits");
         in.p += n;
         push_exact(L, p, n);
         return true;

@@ -107,7 +107,10 @@ void encode_args(hk_vm* vm, lua_State* L, const Closure* f, Buf& out)
     out.clear();
     std::string why;
     if (!encode_values(vm, L, 1, count, kKeepObjects, out, why))
+    {
+        out.clear(); // with the references that were made before the fault
         raise(L, "invalid_argument", "%s: %s", function_name(f), why.c_str());
+    }
 }
 
 // Where Luau can yield, in the whole chain of resumes, and the function knows how to go on.

@@ -82,7 +82,7 @@ func (s *State) hostCall(raw capi.Call) {
 
 // lostFunc stands for a function that this State does not know.
 var lostFunc = Func{Name: "?", Do: func(*Call) error {
-	return fail(CodeInvalid, "a host function that its State has forgotten")
+	return fail(CodeInvalid, "a host function of an earlier run")
 }}
 
 func (c *Call) conclude(err error) {

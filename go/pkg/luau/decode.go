@@ -151,7 +151,7 @@ func (d *decoder) rare(tag byte) (any, error) {
 		}
 	case capi.TagExact:
 		if b, ok := d.bytes(); ok {
-			return Exact(b), nil
+			return exactOf(b)
 		}
 	case capi.TagRef:
 		if len(d.data)-d.pos < 9 {
@@ -276,7 +276,9 @@ func (d *decoder) mixed(m map[any]any, narr, npairs, depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		m[float64(i+1)] = v
+		if v != nil { // a hole has no key
+			m[float64(i+1)] = v
+		}
 	}
 	return d.pairs(m, npairs, depth)
 }
@@ -287,14 +289,21 @@ func (d *decoder) pairs(m map[any]any, n, depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch k.(type) {
-		case string, float64, bool, Integer:
+		switch n := k.(type) {
+		case float64:
+			if n != n {
+				return nil, fail(CodeConvert, "a table key is NaN")
+			}
+		case string, bool, Integer:
 		default:
 			return nil, fail(CodeConvert, "a table key of type %T", k)
 		}
 		v, err := d.value(depth + 1)
 		if err != nil {
 			return nil, err
+		}
+		if _, text := k.(string); v == nil && !text {
+			return nil, fail(CodeConvert, "null under a key that is no text")
 		}
 		m[k] = v
 	}

@@ -1,6 +1,7 @@
 package luau
 
 import (
+	"bytes"
 	"math"
 	"math/big"
 	"strconv"
@@ -55,6 +56,24 @@ func (e *encoder) exact(digits string) error {
 		return fail(CodeConvert, "an Exact that is no whole number in decimal digits: %.40q", digits)
 	}
 	return e.text(capi.TagExact, n.String())
+}
+
+// exactOf reads digits, which have one form for each number: no zeros in front, and none that an
+// integer holds.
+func exactOf(digits []byte) (any, error) {
+	rest := bytes.TrimPrefix(digits, []byte("-"))
+	good := len(rest) >= 19 && rest[0] != '0'
+	for i := 0; i < len(rest) && good; i++ {
+		good = rest[i] >= '0' && rest[i] <= '9'
+	}
+	if good && len(rest) == 19 {
+		_, err := strconv.ParseInt(string(digits), 10, 64)
+		good = err != nil
+	}
+	if !good {
+		return nil, fail(CodeConvert, "flat exact number: not a whole number outside 64 bits, in decimal digits")
+	}
+	return Exact(digits), nil
 }
 
 // decimal writes a number in JSON's notation: whole ones exactly, others as the nearest float64.
