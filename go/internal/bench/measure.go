@@ -140,10 +140,6 @@ func median(list []float64) float64 {
 // clock is a kind of time.
 type clock func() time.Duration
 
-var start = time.Now()
-
-func wall() time.Duration { return time.Since(start) }
-
 // cpu is what all threads of this process used, the garbage collector's included.
 func cpu() time.Duration {
 	var u syscall.Rusage
