@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -14,7 +16,7 @@ import (
 func (b *bench) lines(withPeers bool) ([]line, error) {
 	var out []line
 	for _, part := range []func() ([]line, error){
-		b.scripts, b.calls, b.invocations, b.crossings, b.json, b.asleep,
+		func() ([]line, error) { return b.scripts(withPeers) }, b.calls, b.invocations, b.crossings, b.json, b.asleep,
 		func() ([]line, error) { return processes(withPeers) },
 	} {
 		lines, err := part()
@@ -27,7 +29,7 @@ func (b *bench) lines(withPeers bool) ([]line, error) {
 }
 
 // scripts compares the speed of plain Luau.
-func (b *bench) scripts() ([]line, error) {
+func (b *bench) scripts(withPeers bool) ([]line, error) {
 	paths, err := filepath.Glob("bench/scripts/*.luau")
 	if err != nil || len(paths) == 0 {
 		return nil, fmt.Errorf("no bench/scripts/*.luau: run this in the root of the repository")
@@ -46,6 +48,10 @@ func (b *bench) scripts() ([]line, error) {
 			if err != nil {
 				return nil, err
 			}
+			peers := b.ask("script "+mode+" "+path, "bare C++")
+			if withPeers {
+				peers = append(peers, official(mode, path, string(source)))
+			}
 			out = append(out, line{
 				what: fmt.Sprintf("%s, %s", strings.TrimSuffix(filepath.Base(path), ".luau"), mode),
 				unit: milliseconds, budget: 1.02, ratio: true,
@@ -57,11 +63,29 @@ func (b *bench) scripts() ([]line, error) {
 					}
 					return nil
 				}),
-				peers: b.ask("script "+mode+" "+path, "bare C++"),
+				peers: peers,
 			})
 		}
 	}
 	return out, nil
+}
+
+// official runs a script with the official command line, start and compiling included.
+func official(mode, path, source string) peerMeasurement {
+	whole := filepath.Join("build", "bench", "official-"+filepath.Base(path))
+	text := "local run = (function()\n" + source + "\nend)()\nrun()\n"
+	args := []string{"-O1", whole}
+	if mode == "native" {
+		args = []string{"-O2", "--codegen", whole}
+	}
+	return peerMeasurement{"official", func(time.Duration) (float64, error) {
+		if err := os.WriteFile(whole, []byte(text), 0o644); err != nil {
+			return 0, err
+		}
+		run := exec.Command("build/peers/luau", args...)
+		err := run.Run()
+		return float64(run.ProcessState.UserTime() + run.ProcessState.SystemTime()), err
+	}}
 }
 
 // calls measures the ways into the host, amortised in a loop of the script.
