@@ -215,8 +215,20 @@ static void wrong_values_are_refused(TestHost& host)
     CHECK_EQ(keep(host, flat({text("no such thing", HK_T_NATIVE)})), HK_ERR_INVALID);
     CHECK_EQ(keep(host, flat({reference(HK_REF_FUNCTION, 12345)})), HK_ERR_INVALID);
     CHECK_EQ(keep(host, flat({nil()})), HK_ERR_INVALID);
-    for (const char* digits : {"", "-", "-0", "007", "1.5", "1e9", "12,\"x\":1", "+1", "12", "9223372036854775807", "-9223372036854775808",
-             "12345678901234567890x", "0123456789012345678901"})
+    for (const char* digits :
+         {"",
+          "-",
+          "-0",
+          "007",
+          "1.5",
+          "1e9",
+          "12,\"x\":1",
+          "+1",
+          "12",
+          "9223372036854775807",
+          "-9223372036854775808",
+          "12345678901234567890x",
+          "0123456789012345678901"})
         CHECK_EQ(keep(host, flat({text(digits, HK_T_EXACT)})), HK_ERR_INVALID);
     for (const char* digits : {"9223372036854775808", "-9223372036854775809", "18446744073709551615"})
         CHECK_EQ(keep(host, flat({text(digits, HK_T_EXACT)})), HK_OK);
