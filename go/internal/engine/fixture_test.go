@@ -169,11 +169,7 @@ type world struct {
 
 type option func(*engine.Config)
 
-func withMemory(bytes int64) option { return func(c *engine.Config) { c.MemoryLimit = bytes } }
-func withNative() option            { return func(c *engine.Config) { c.Native = true } }
-func withModule(m hostmod.Module) option {
-	return func(c *engine.Config) { c.Modules = append(c.Modules, m) }
-}
+func withMemory(bytes int64) option         { return func(c *engine.Config) { c.MemoryLimit = bytes } }
 func withResolver(r engine.Resolver) option { return func(c *engine.Config) { c.Resolver = r } }
 
 func newWorld(t testing.TB, options ...option) *world {
