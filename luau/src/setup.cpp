@@ -63,9 +63,16 @@ int os_clock(lua_State* L)
     return stock.clock(L);
 }
 
+// A format may ask for a conversion every two bytes, each of which takes the time of a hundred.
+constexpr size_t kMaxDateFormat = size_t(64) << 10;
+
 int os_date(lua_State* L)
 {
     vm_of(L)->impure = true;
+    size_t size = 0;
+    luaL_optlstring(L, 1, "", &size);
+    if (size > kMaxDateFormat)
+        luaL_argerror(L, 1, "format too long");
     if (lua_isnumber(L, 2))
     {
         double t = lua_tonumber(L, 2);

@@ -12,10 +12,11 @@ import (
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
-// How late a run may end. Measured are a few milliseconds; the machine of a test may be busy.
+// How late a run may end on a machine that has much else to do. Alone it is a few milliseconds, in
+// one library call less than a second.
 const (
-	soon       = time.Second
-	withinCall = 2 * time.Second
+	soon       = 2 * time.Second
+	withinCall = 5 * time.Second
 )
 
 func requireEnds(t *testing.T, code luau.Code, most, late time.Duration, err error) {

@@ -10,6 +10,18 @@ import (
 
 // Library calls that do a lot in one go, where Luau looks for a kill only between calls.
 var longCalls = map[string]string{
+	"sort by C function":  `local t = table.create(2e6) for i = 1, 2e6 do t[i] = math.random() end READY while true do pcall(table.sort, t, rawequal) end`,
+	"date":                `local s = ("%c"):rep(4e7) READY while true do pcall(os.date, s) end`,
+	"pattern: class":      `local s = ("a"):rep(2e8) READY s:find("^[bcdefghijklmnopqrstuvwxyzBCDEFGHIJKLMNOPQRSTUVWXYZ%da]*$")`,
+	"pattern: any":        `local s = ("a"):rep(2e8) READY s:find("^.*b")`,
+	"pattern: minimal":    `local s = ("a"):rep(1e8) READY s:find(".-b")`,
+	"pattern: balance":    `local s = ("("):rep(1e6) READY s:find("%b()")`,
+	"pattern: frontier":   `local s = ("a"):rep(1e8) READY s:find("%f[b]")`,
+	"pattern: captures":   `local s = ("a"):rep(1e6) READY s:find("(a*)%1b")`,
+	"pattern: literal":    `local s = ("a"):rep(1e6) READY s:find(("a"):rep(5e5) .. "[b]")`,
+	"gsub by table":       `local s = ("a"):rep(1e7) READY while true do s:gsub("a", {}) end`,
+	"gsub by C function":  `local s = ("a"):rep(1e7) READY while true do s:gsub("a", type) end`,
+	"gsub long pieces":    `local s, r = ("a"):rep(1e4), ("%1"):rep(2e7) READY s:gsub("(b*)", r)`,
 	"sort numbers":        `local t = table.create(3e6) for i = 1, 3e6 do t[i] = math.random() end READY while true do table.sort(t) for i = 1, 3e6, 7 do t[i] = math.random() end end`,
 	"sort long strings":   `local a, b = ("x"):rep(2e7) .. "a", ("x"):rep(2e7) .. "b" local t = table.create(1e6, a) for i = 1, 1e6, 2 do t[i] = b end READY table.sort(t)`,
 	"sort by metamethod":  `local m = {__lt = rawequal} local t = table.create(1e5) for i = 1, 1e5 do t[i] = setmetatable({}, m) end READY while true do pcall(table.sort, t) end`,
