@@ -169,7 +169,10 @@ type world struct {
 
 type option func(*engine.Config)
 
-func withMemory(bytes int64) option         { return func(c *engine.Config) { c.MemoryLimit = bytes } }
+func withMemory(bytes int64) option { return func(c *engine.Config) { c.MemoryLimit = bytes } }
+func withModule(m hostmod.Module) option {
+	return func(c *engine.Config) { c.Modules = append(c.Modules, m) }
+}
 func withResolver(r engine.Resolver) option { return func(c *engine.Config) { c.Resolver = r } }
 
 func newWorld(t testing.TB, options ...option) *world {
