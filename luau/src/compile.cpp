@@ -215,7 +215,7 @@ extern "C" int hk_compile(
     else if (compile(source, size, options, code->bytes, error))
     {
         code->id = next_code_id();
-        code->marked = marked_native(source, size);
+        code->marked = size > 0 && marked_native(source, size);
         *out = code.release();
         return HK_OK;
     }
