@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <time.h>
 
+#include <algorithm>
 #include <string>
 
 namespace bare
@@ -20,17 +21,20 @@ inline double now()
     return double(t.tv_sec) + double(t.tv_nsec) * 1e-9;
 }
 
-// Nanoseconds of one operation. `run` does n of them; n grows until they take `least` seconds.
+// Nanoseconds of one operation. `run` does n of them; n grows until they take `least` seconds, at
+// first by what the last turn lets expect.
 template<typename F>
 double each(double least, F run)
 {
-    for (size_t n = 1;; n *= 2)
+    for (size_t n = 1;;)
     {
         double start = now();
         run(n);
         double took = now() - start;
         if (took >= least || least <= 0)
             return took * 1e9 / double(n);
+        double expected = took > 0 ? double(n) * least / took * 1.05 : 0;
+        n = std::max(n * 2, size_t(std::min(expected, double(n) * 1e4)));
     }
 }
 

@@ -47,13 +47,45 @@ void rest_buffers(hk_vm* vm)
 {
     if (!vm->roomy || vm->depth > 0)
         return;
-    for (Frame& frame : vm->frames)
-    {
-        frame.args.rest();
-        frame.out.rest();
-        frame.results.rest();
-    }
+    vm->frames.rest();
     vm->roomy = false;
+}
+
+static void charge_to(hk_vm* owner, Frame& frame)
+{
+    frame.args.charge_to(owner);
+    frame.out.charge_to(owner);
+    frame.results.charge_to(owner);
+}
+
+static void rest(Frame& frame)
+{
+    frame.args.rest();
+    frame.out.rest();
+    frame.results.rest();
+}
+
+Frames::Frames(hk_vm* owner) : owner(owner)
+{
+    for (Frame& frame : shallow)
+        charge_to(owner, frame);
+}
+
+bool Frames::make_deep()
+{
+    constexpr size_t kDeep = kMaxNesting + 1 - kShallow;
+    deep.reset(new (std::nothrow) Frame[kDeep]);
+    for (size_t i = 0; deep && i < kDeep; i++)
+        charge_to(owner, deep[i]);
+    return deep != nullptr;
+}
+
+void Frames::rest()
+{
+    for (Frame& frame : shallow)
+        hk::rest(frame);
+    for (size_t i = 0; deep && i < kMaxNesting + 1 - kShallow; i++)
+        hk::rest(deep[i]);
 }
 
 void Buf::drop_refs()

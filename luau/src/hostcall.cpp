@@ -72,7 +72,7 @@ void check_call(hk_vm* vm, lua_State* L)
         end_run(vm, HK_KILL_HOST_CALLS);
     vm->hostCalls++;
     vm->impure = true;
-    if (vm->depth >= kMaxNesting)
+    if (!can_nest(vm))
         raise(L, "limit", "host calls nested deeper than %d", int(kMaxNesting));
     if (!vm->output.empty())
         flush_output(vm);

@@ -239,7 +239,7 @@ extern "C" hk_result hk_call_function(hk_vm* vm, hk_ref fn, const uint8_t* args,
 {
     if (vm->dead)
         return killed_result(vm);
-    if (vm->depth >= kMaxNesting)
+    if (!can_nest(vm))
         return text_result(vm, HK_ERR_INVALID, "calls between host and script nested deeper than %d", int(kMaxNesting));
     if (nargs > size)
         return text_result(vm, HK_ERR_INVALID, "flat values: fewer than said");
@@ -369,7 +369,7 @@ extern "C" hk_result hk_start(
     }
     if (vm->dead)
         return killed_result(vm);
-    if (vm->depth >= kMaxNesting)
+    if (!can_nest(vm))
         return text_result(vm, HK_ERR_INVALID, "calls between host and script nested deeper than %d", int(kMaxNesting));
     if (nargs > size)
         return text_result(vm, HK_ERR_INVALID, "flat values: fewer than said");
@@ -447,7 +447,7 @@ hk_resume(hk_vm* vm, hk_ref thread, const uint8_t* args, size_t size, uint32_t n
 {
     if (vm->dead)
         return killed_result(vm);
-    if (vm->depth >= kMaxNesting)
+    if (!can_nest(vm))
         return text_result(vm, HK_ERR_INVALID, "calls between host and script nested deeper than %d", int(kMaxNesting));
     lua_State* L = current(vm);
     if (!push_ref(vm, L, thread))

@@ -49,73 +49,158 @@ void* malloc_alloc(void* ud, void* ptr, size_t osize, size_t nsize)
     return p;
 }
 
-// Arenas of closed VMs: their pages are there already, so a new VM in one takes a third of the time.
-class IdleArenas
+// What a new VM consists of: the arena, and what was found out about the VM in it during set-up.
+struct Young
+{
+    Arena* arena;
+    size_t limit;
+    lua_State* L;
+    Image* image;
+    int fixed[kFixedRefs];
+    lua_CFunction resumeCall, wrapCall;
+};
+
+// Closed VMs, put back to the moment after their set-up: the next VM of the same limit is one of
+// them, and takes as long as a reset.
+class YoungVMs
 {
 public:
-    IdleArenas()
+    YoungVMs()
     {
         idle.reserve(kMost);
     }
 
-    Arena* take(size_t limit)
+    bool take(size_t limit, Young* out)
     {
         std::lock_guard<std::mutex> hold(lock);
-        for (size_t i = 0; i < idle.size(); i++)
+        for (size_t i = idle.size(); i-- > 0;)
         {
             if (idle[i].limit != limit)
                 continue;
-            Arena* arena = idle[i].arena;
+            *out = idle[i];
             idle.erase(idle.begin() + ptrdiff_t(i));
-            return arena;
+            return true;
         }
-        return nullptr;
+        return false;
     }
 
-    void put(Arena* arena, size_t limit)
+    void put(const Young& young)
     {
-        arena_on_pressure(arena, 0, nullptr, nullptr);
-        arena_set_charge(arena, nullptr);
-        arena_set_limit(arena, limit);
-        arena_clear(arena, kKeep);
+        image_restore(young.image, young.arena, young.L);
         std::lock_guard<std::mutex> hold(lock);
-        if (idle.size() >= kMost)
-        {
-            arena_destroy(idle.front().arena);
-            idle.erase(idle.begin());
-        }
-        idle.push_back({arena, limit});
+        idle.push_back(young); // never more than kMost, for which there is room
+    }
+
+    // Keeps the image of a VM that was set up just now, if that pays: it takes as long as the set-up,
+    // and a process whose VMs all live to its end needs none.
+    Image* keep(lua_State* L, Arena* arena)
+    {
+        if (!reserve())
+            return nullptr;
+        Image* image = image_save(L, arena);
+        if (image)
+            image_set_keep(image, kResident);
+        else
+            kept.fetch_sub(1, std::memory_order_relaxed);
+        return image;
+    }
+
+    void closed_one()
+    {
+        closed.store(true, std::memory_order_relaxed);
     }
 
 private:
-    static constexpr size_t kMost = 16;
-    static constexpr size_t kKeep = size_t(512) << 10; // resident bytes of each: a small VM and its run
-    struct Entry
-    {
-        Arena* arena;
-        size_t limit;
-    };
+    static constexpr int kMost = 16;
+    static constexpr size_t kResident = size_t(512) << 10; // bytes of each: a small VM and its run
     std::mutex lock;
-    std::vector<Entry> idle;
+    std::vector<Young> idle;
+    std::atomic<int> kept{0}; // images, of idle VMs and of others
+    std::atomic<bool> closed{false};
+
+    // Counts one more image; where there are enough, the oldest idle VM makes room.
+    bool reserve()
+    {
+        if (!closed.load(std::memory_order_relaxed))
+            return false;
+        if (kept.fetch_add(1, std::memory_order_relaxed) < kMost)
+            return true;
+        kept.fetch_sub(1, std::memory_order_relaxed);
+        std::unique_lock<std::mutex> hold(lock);
+        if (idle.empty())
+            return false;
+        Young oldest = idle.front();
+        idle.erase(idle.begin());
+        hold.unlock();
+        image_free(oldest.image);
+        arena_destroy(oldest.arena);
+        return true;
+    }
 };
 
-IdleArenas& idle_arenas()
+YoungVMs& young_vms()
 {
-    static IdleArenas* arenas = new IdleArenas; // VMs may be closed while the process ends
-    return *arenas;
+    static YoungVMs* vms = new YoungVMs; // VMs may be closed while the process ends
+    return *vms;
 }
 
 lua_State* new_state(hk_vm* vm)
 {
     if (vm->useMalloc)
         return lua_newstate(malloc_alloc, vm);
-    vm->arena = idle_arenas().take(vm->reserved);
-    if (!vm->arena)
-        vm->arena = arena_create(vm->reserved);
+    vm->arena = arena_create(vm->reserved);
     if (!vm->arena)
         return nullptr;
     arena_set_charge(vm->arena, &vm->charged);
     return lua_newstate(arena_alloc, vm->arena);
+}
+
+void attach(hk_vm* vm, lua_State* L)
+{
+    vm->L = L;
+    L->global->cb.userdata = vm;
+    L->global->cb.preresume = before_resume;
+    L->global->cb.postresume = after_resume;
+}
+
+// False without memory.
+bool set_up(hk_vm* vm)
+{
+    lua_State* L = new_state(vm);
+    if (!L)
+        return false;
+    attach(vm, L);
+    int status = protect(
+        vm,
+        L,
+        [&](lua_State* L)
+        {
+            open_libraries(vm, L);
+            seal_libraries(vm, L);
+        }
+    );
+    if (status != 0)
+        return false;
+    if (vm->arena)
+        vm->young = young_vms().keep(L, vm->arena);
+    image_reseed(L);
+    return true;
+}
+
+// False when there is none.
+bool take_young(hk_vm* vm)
+{
+    Young young;
+    if (vm->useMalloc || !young_vms().take(vm->reserved, &young))
+        return false;
+    vm->arena = young.arena;
+    vm->young = young.image;
+    memcpy(vm->fixed, young.fixed, sizeof(young.fixed));
+    vm->resumeCall = young.resumeCall;
+    vm->wrapCall = young.wrapCall;
+    arena_set_charge(vm->arena, &vm->charged);
+    attach(vm, young.L);
+    return true;
 }
 
 void destroy(hk_vm* vm)
@@ -124,10 +209,18 @@ void destroy(hk_vm* vm)
         lua_close(vm->L);
     else if (vm->L)
         image_drop_vm(vm->L);
-    if (vm->image)
-        image_free(vm->image);
-    if (vm->arena)
-        idle_arenas().put(vm->arena, vm->reserved);
+    image_free(vm->image);
+    young_vms().closed_one();
+    if (vm->young)
+    {
+        arena_on_pressure(vm->arena, 0, nullptr, nullptr);
+        arena_set_charge(vm->arena, nullptr);
+        Young young{vm->arena, vm->reserved, vm->L, vm->young, {}, vm->resumeCall, vm->wrapCall};
+        memcpy(young.fixed, vm->fixed, sizeof(young.fixed));
+        young_vms().put(young);
+    }
+    else
+        arena_destroy(vm->arena);
     json_scratch_free(vm->json);
     delete vm;
 }
@@ -182,12 +275,6 @@ static hk_vm* plain_vm(const hk_vm_options& options)
     vm->native = (options.flags & HK_VM_NATIVE) != 0;
     vm->reserved = options.memory_limit ? options.memory_limit : HK_DEFAULT_MEMORY;
     vm->memoryLimit = vm->reserved;
-    for (Frame& frame : vm->frames)
-    {
-        frame.args.charge_to(vm);
-        frame.out.charge_to(vm);
-        frame.results.charge_to(vm);
-    }
     return vm;
 }
 
@@ -201,30 +288,11 @@ extern "C" hk_result hk_vm_new(const hk_vm_options* options, hk_vm** out)
     if (!vm)
         return r;
     vm->json = json_scratch_new();
-    lua_State* L = vm->json ? new_state(vm) : nullptr;
-    int status = LUA_ERRMEM;
-    if (L)
-    {
-        vm->L = L;
-        L->global->cb.userdata = vm;
-        L->global->cb.preresume = before_resume;
-        L->global->cb.postresume = after_resume;
-        status = protect(
-            vm,
-            L,
-            [&](lua_State* L)
-            {
-                open_libraries(vm, L);
-                seal_libraries(vm, L);
-            }
-        );
-    }
-    if (status != 0)
+    if (!vm->json || !(take_young(vm) || set_up(vm)))
     {
         destroy(vm);
         return r;
     }
-    image_reseed(L);
     set_memory_limit(vm, vm->reserved);
     arm_pressure(vm);
     r.status = HK_OK;
@@ -298,6 +366,8 @@ extern "C" void hk_vm_stats(hk_vm* vm, hk_stats* out)
 // A table's address as tostring shows it, anywhere in a string.
 static bool shows_address(const char* s, size_t size)
 {
+    if (size < 4 + 8)
+        return false;
     const char* end = s + size;
     for (const char* p = s; (p = static_cast<const char*>(memmem(p, size_t(end - p), ": 0x", 4))); p += 4)
         if (end - p >= 4 + 8)

@@ -78,7 +78,7 @@ private:
         bool blocks;
     };
     // Luau refuses more than 225 nested C calls, and each link takes one at least.
-    Link links[256] = {};
+    Link links[256]; // only the first `count` are set, and an idle VM touches none
     int count = 0;
     int first = 0;
 };
@@ -94,15 +94,39 @@ struct Frame
     Buf results;
 };
 
+// The frames of all depths. Few runs nest, so the deeper ones are made when the first one does.
+class Frames
+{
+public:
+    explicit Frames(hk_vm* owner);
+    Frame& operator[](size_t depth)
+    {
+        return depth < kShallow ? shallow[depth] : deep[depth - kShallow];
+    }
+    bool reach(size_t depth) // false: no memory for it
+    {
+        return depth < kShallow || deep || make_deep();
+    }
+    void rest();
+
+private:
+    static constexpr size_t kShallow = 4;
+    Frame shallow[kShallow];
+    std::unique_ptr<Frame[]> deep;
+    hk_vm* owner;
+    bool make_deep();
+};
+
 } // namespace hk
 
 struct hk_vm
 {
     lua_State* L = nullptr; // main thread; owns nothing that a script can reach
     hk::Arena* arena = nullptr;
-    hk::Image* image = nullptr;
-    bool native = false;      // native code wanted
-    bool nativeReady = false; // and set up
+    hk::Image* image = nullptr; // what hk_vm_reset goes back to
+    hk::Image* young = nullptr; // the VM right after its set-up, for the next one in this arena
+    bool native = false;        // native code wanted
+    bool nativeReady = false;   // and set up
     bool useMalloc = false;
     std::atomic<int64_t> mallocUsed{0};
     size_t memoryLimit = 0; // of this run
@@ -115,7 +139,7 @@ struct hk_vm
     hk::ResumeChain running;
     size_t depth = 0;                // host calls on the C stack
     std::atomic<uint64_t> caller{0}; // the OS thread that is inside the innermost host call; else 0
-    hk::Frame frames[hk::kMaxNesting + 1];
+    hk::Frames frames{this};
     bool roomy = false; // one of their buffers is larger than an idle VM should hold
     uint64_t waitToken = 0;
     bool waiting = false; // a host call asked for a wait; else a break is a time slice
@@ -190,6 +214,12 @@ void relieve_at_safe_point(hk_vm* vm, lua_State* L, uint32_t what);
 void set_memory_limit(hk_vm* vm, size_t bytes);
 void before_resume(lua_State* L);
 void after_resume(lua_State* L);
+
+// Whether one more call between host and script may begin.
+inline bool can_nest(hk_vm* vm)
+{
+    return vm->depth < kMaxNesting && vm->frames.reach(vm->depth + 1);
+}
 
 inline Frame& frame_of(hk_vm* vm)
 {

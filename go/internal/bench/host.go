@@ -100,16 +100,33 @@ func (b *bench) load(chunk, source string, native bool, args ...any) (*program, 
 	if err != nil {
 		return nil, err
 	}
-	main, err := vm.State().Load(code, chunk, luau.LoadOptions{Native: native})
-	if err != nil {
-		return nil, err
-	}
 	p := &program{vm: vm, ctx: ctx}
-	err = vm.Run(ctx, main, engine.RunOptions{Limits: limits}, func(v luau.Values) error { return v.Scan(&p.fn) }, args...)
+	return p, p.start(code, chunk, native, args)
+}
+
+// start runs a chunk and keeps the function that it returns.
+func (p *program) start(code *luau.Bytecode, chunk string, native bool, args []any) error {
+	main, err := p.vm.State().Load(code, chunk, luau.LoadOptions{Native: native})
+	if err != nil {
+		return err
+	}
+	p.fn = nil
+	use := func(v luau.Values) error { return v.Scan(&p.fn) }
+	err = p.vm.Run(p.ctx, main, engine.RunOptions{Limits: limits}, use, args...)
 	if err == nil && p.fn == nil {
 		err = fmt.Errorf("%s gave no function", chunk)
 	}
-	return p, err
+	return err
+}
+
+// repeated makes the function one that calls it n times: a loop in one run, as the peer has one.
+func (p *program) repeated() error {
+	const source = "local run = ... return function(n) for _ = 1, n do run() end end"
+	code, err := luau.Compile("=repeated", source, luau.CompileOptions{})
+	if err != nil {
+		return err
+	}
+	return p.start(code, "=repeated", false, []any{p.fn})
 }
 
 // run calls the function as a run of its own.

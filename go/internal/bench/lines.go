@@ -45,6 +45,9 @@ func (b *bench) scripts(withPeers bool) ([]line, error) {
 				return nil, err
 			}
 			p, err := b.load("@"+path, string(source), mode == "native")
+			if err == nil {
+				err = p.repeated()
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -55,15 +58,7 @@ func (b *bench) scripts(withPeers bool) ([]line, error) {
 			out = append(out, line{
 				what: fmt.Sprintf("%s, %s", strings.TrimSuffix(filepath.Base(path), ".luau"), mode),
 				unit: milliseconds, budget: 1.02, ratio: true,
-				ours: each(cpu, func(n int) error {
-					for range n {
-						if err := p.run(); err != nil {
-							return err
-						}
-					}
-					return nil
-				}),
-				peers: peers,
+				ours: each(cpu, p.times), peers: peers,
 			})
 		}
 	}

@@ -84,13 +84,13 @@ func (b *bench) close() {
 func (b *bench) measure(l line) (string, error) {
 	all := append([]peerMeasurement{{"ours", l.ours}}, l.peers...)
 	seen := make([][]float64, len(all))
-	rounds := b.rounds
-	if l.ratio && rounds > 1 {
-		rounds *= 2 // two percent are to be told apart
+	least := b.least
+	if l.ratio {
+		least *= 10 // two percent are to be told apart
 	}
-	for range rounds {
+	for range b.rounds {
 		for i, m := range all {
-			v, err := m.measure(b.least)
+			v, err := m.measure(least)
 			if err != nil {
 				return "", fmt.Errorf("%s: %w", m.name, err)
 			}
@@ -149,10 +149,13 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// each measures an operation: run does n of them.
+// each measures an operation: run does n of them. The n that took long enough is where the next turn
+// begins.
 func each(now clock, run func(n int) error) measurement {
+	enough := 1
 	return func(least time.Duration) (float64, error) {
-		for n := 1; ; n *= 2 {
+		for n := enough; ; n *= 2 {
+			enough = n
 			from := now()
 			if err := run(n); err != nil {
 				return 0, err

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -72,6 +73,7 @@ func silent(t testing.TB, text string, pause time.Duration) (url string, closed 
 	return "http://" + l.Addr().String() + "/", closed
 }
 
+// A21: a peer that is silent or slow, a long sleep and a slow name end with the time limit.
 func TestA21WaitsEndWithTheTimeLimit(t *testing.T) {
 	never, neverClosed := silent(t, "", 0)
 	trickle, trickleClosed := silent(t, "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"+strings.Repeat("x", 1000), 20*time.Millisecond)
@@ -116,6 +118,7 @@ func TestX03CancelInHTTP(t *testing.T) {
 	requireEnds(t, luau.CodeCancelled, soon, late, err)
 }
 
+// C01: private addresses are refused when dialling, in every spelling.
 func TestC01PrivateAddresses(t *testing.T) {
 	url := serve(t, func(rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, r.URL.Query().Get("to"), http.StatusFound)
@@ -137,6 +140,7 @@ func TestC01PrivateAddresses(t *testing.T) {
 	require.NotEmpty(t, port)
 }
 
+// C03: 303 turns a POST into a GET without a body; 307 repeats it.
 func TestC03Redirects(t *testing.T) {
 	url := serve(t, func(rw http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -156,6 +160,7 @@ func TestC03Redirects(t *testing.T) {
 	require.Equal(t, "GET \"\" \"\"\nPOST \"application/json\" \"{\\\"a\\\":1}\"\n", out)
 }
 
+// C04: a body that inflates beyond the limit is an error, not a cut body, in bounded memory.
 func TestC04GzipBomb(t *testing.T) {
 	url := serve(t, func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Encoding", "gzip")
@@ -184,6 +189,7 @@ func TestC04GzipBomb(t *testing.T) {
 	require.Equal(t, "fine\n", w.prints(`print("fine")`))
 }
 
+// C05: repeated headers stay apart, and names are read in any case.
 func TestC05Headers(t *testing.T) {
 	const one, two = "a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT", "b=2; Expires=Thu, 22 Oct 2026 07:28:00 GMT"
 	url := serve(t, func(rw http.ResponseWriter, r *http.Request) {
@@ -201,15 +207,30 @@ func TestC05Headers(t *testing.T) {
 	require.Equal(t, one+"\n"+two+"\nonce\tonce\traw\tnil\nstring\tstring\t1\n", out)
 }
 
+// A22: what a script leaves open when it ends is gone: timers by the thousand, and requests.
 func TestA22EndedScriptsLeaveNothing(t *testing.T) {
 	url, closed := silent(t, "", 0)
-	w := newWorld(t, withHTTP(t, everywhere()))
-	source := `
-		for i = 1, 20 do
+	timers := `
+		for _ = 1, 1000 do
 			__native.probe_spawn(function() __native.sleep(60000) end)
+		end
+		__native.sleep(1)`
+	requests := `
+		for _ = 1, 20 do
 			__native.probe_spawn(function() __native.http_request("` + url + `") end)
 		end
 		__native.sleep(1)`
+	t.Run("timers", func(t *testing.T) { leavesNothing(t, timers, 1000) })
+	t.Run("requests", func(t *testing.T) { leavesNothing(t, requests, 100) })
+	require.Positive(t, closed.Load())
+}
+
+// leavesNothing runs a script many times in one VM and looks at what piles up.
+func leavesNothing(t *testing.T, source string, times int) {
+	if testing.Short() {
+		times /= 20
+	}
+	w := newWorld(t, withHTTP(t, everywhere()))
 	run := func(n int) {
 		for range n {
 			ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -217,15 +238,16 @@ func TestA22EndedScriptsLeaveNothing(t *testing.T) {
 			cancel()
 		}
 	}
-	settled := func(most int) bool { return runtime.NumGoroutine() <= most }
 	run(5)
 	require.NoError(t, w.vm.State().Collect())
 	stats, err := w.vm.State().Stats()
 	require.NoError(t, err)
 	before := runtime.NumGoroutine()
-	run(50)
-	require.Eventually(t, func() bool { return settled(before + 5) }, patience, 5*time.Millisecond, "goroutines grow")
-	require.Positive(t, closed.Load())
+	descriptors := openFiles()
+	run(times)
+	require.Eventually(t, func() bool {
+		return runtime.NumGoroutine() <= before+5 && openFiles() <= descriptors+5
+	}, patience, 5*time.Millisecond, "goroutines or descriptors grow")
 	// Functions that Go held are given up by its collector.
 	require.Eventually(t, func() bool {
 		runtime.GC()
@@ -234,4 +256,10 @@ func TestA22EndedScriptsLeaveNothing(t *testing.T) {
 		require.NoError(t, err)
 		return after.Refs == 0 && after.MemoryUsed < stats.MemoryUsed+64<<10
 	}, patience, 5*time.Millisecond, "references or memory grow")
+}
+
+// openFiles counts descriptors, where the system lists them.
+func openFiles() int {
+	files, _ := os.ReadDir("/proc/self/fd")
+	return len(files)
 }

@@ -27,6 +27,7 @@ func requireEnds(t *testing.T, code luau.Code, most, late time.Duration, err err
 	t.Logf("ended %s late", late.Round(100*time.Microsecond))
 }
 
+// A01: a pattern that backtracks for ages ends with the time limit, bare and inside pcall.
 func TestA01PatternBacktracking(t *testing.T) {
 	const evil = `local s, p = ("x"):rep(30), ("x*"):rep(30) .. "y" `
 	cases := map[string]string{
@@ -78,6 +79,7 @@ var endless = map[string]string{
 	"json of a table": `local t = setmetatable({}, {__index = function() while true do end end}) pcall(__native.json_encode, t) while true do end`,
 }
 
+// X01: an endless loop ends on time wherever it is.
 func TestX01EndlessScriptsEnd(t *testing.T) {
 	for _, native := range []bool{false, true} {
 		for name, source := range endless {
@@ -156,6 +158,7 @@ func TestX01AgainAfterADeadline(t *testing.T) {
 	}
 }
 
+// X03: cancelling ends a run, whatever it is doing.
 func TestX03Cancel(t *testing.T) {
 	const ready = `__native.probe_signal("ready") `
 	big := map[string]string{
@@ -199,6 +202,7 @@ func TestX03CancelWhileCompiling(t *testing.T) {
 	requireEnds(t, luau.CodeCancelled, soon, time.Since(at), err)
 }
 
+// X06: after the deadline no way of calling it reaches the host.
 func TestX06NoHostCallAfterTheDeadline(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.deadline(50*time.Millisecond, `

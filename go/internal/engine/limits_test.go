@@ -26,6 +26,7 @@ func residentMiB(t *testing.T) int {
 	return n >> 10
 }
 
+// A09: wrong arguments, again and again, are caught errors and leave nothing behind.
 func TestA09WrongArgumentsTenThousandTimes(t *testing.T) {
 	w := newWorld(t)
 	const source = `
@@ -144,6 +145,7 @@ func TestA10NestedSource(t *testing.T) {
 	}
 }
 
+// A11: whatever asks for more than the limit gets the error `memory`, and the process stays small.
 func TestA11MemoryLimit(t *testing.T) {
 	for name, source := range map[string]string{
 		"rep":           `string.rep("x", 2^30)`,

@@ -55,6 +55,7 @@ func TestPoolInvokesWithArguments(t *testing.T) {
 	}
 }
 
+// X07: what the top level draws by chance or reads from the clock differs between invocations.
 func TestX07TopLevelThatIsNotPureRunsEachTime(t *testing.T) {
 	cases := map[string]string{
 		"random":  "token = math.random() function invoke() return token end",
@@ -85,6 +86,7 @@ func TestRandomNumbersDifferBetweenInvocations(t *testing.T) {
 	require.Len(t, addresses, 20)
 }
 
+// A14: globals, errors and pending tasks of one invocation stay with it, also among fifty at once.
 func TestA14InvocationsShareNothing(t *testing.T) {
 	p := newPool(t, `
 		function invoke(mode)

@@ -63,6 +63,7 @@ const checkSource = `
 		return table.concat(seen, "\n")
 	end`
 
+// A13: what one invocation does to libraries and metatables, the next one does not see.
 func TestA13InvocationsFindAPristineVM(t *testing.T) {
 	config := testConfig()
 	config.Modules = append(config.Modules, newProbe())

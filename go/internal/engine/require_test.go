@@ -27,6 +27,7 @@ func requireRuns(t *testing.T, files map[string]string) string {
 	return w.printed()
 }
 
+// B02: an error three modules deep names the module and lists who required it, with lines.
 func TestB02ErrorInAModulesModule(t *testing.T) {
 	for name, c := range map[string]struct{ three, want string }{
 		"nil":        {"return nil", "module ./three returned nil"},

@@ -24,6 +24,7 @@ func TestA15NumbersRoundTrip(t *testing.T) {
 	}
 }
 
+// A16: tables that JSON cannot say are errors with the path, and what it can say comes back as it was.
 func TestA16TablesThatAreNoJSON(t *testing.T) {
 	w := newWorld(t)
 	for source, path := range map[string]string{

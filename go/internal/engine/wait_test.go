@@ -147,6 +147,7 @@ func TestHostGoroutineThatEnds(t *testing.T) {
 	require.Equal(t, "false\tpanic\tprobe_exit: its goroutine ended without a result\n", out)
 }
 
+// A20: odd formats and times far out are answered or refused, and crash nothing.
 func TestA20Times(t *testing.T) {
 	w := newWorld(t)
 	out := w.prints(`

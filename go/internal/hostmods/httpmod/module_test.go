@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/hukilau/hukilau/go/internal/hostmods/modtest"
+	"github.com/hukilau/hukilau/go/internal/modtest"
 )
 
 func newModuleVM(t *testing.T) *modtest.VM {

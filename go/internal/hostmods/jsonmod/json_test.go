@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hukilau/hukilau/go/internal/hostmods/jsonmod"
-	"github.com/hukilau/hukilau/go/internal/hostmods/modtest"
+	"github.com/hukilau/hukilau/go/internal/modtest"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 

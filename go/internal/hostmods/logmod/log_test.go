@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hukilau/hukilau/go/internal/hostmods/logmod"
-	"github.com/hukilau/hukilau/go/internal/hostmods/modtest"
+	"github.com/hukilau/hukilau/go/internal/modtest"
 )
 
 func TestLog(t *testing.T) {

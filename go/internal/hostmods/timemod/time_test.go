@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/hukilau/hukilau/go/internal/hostmods/modtest"
 	"github.com/hukilau/hukilau/go/internal/hostmods/timemod"
+	"github.com/hukilau/hukilau/go/internal/modtest"
 )
 
 func TestSleep(t *testing.T) {
