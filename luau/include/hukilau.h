@@ -158,7 +158,8 @@ typedef struct hk_host
 enum
 {
     HK_VM_MALLOC = 1, /* memory from malloc instead of an arena: for sanitizers; no image */
-    HK_VM_NATIVE = 2  /* native code where the machine supports it */
+    HK_VM_NATIVE = 2, /* native code where the machine supports it */
+    HK_VM_LINES = 4   /* the output hook is called after each print, as a terminal wants it */
 };
 
 typedef struct hk_vm_options

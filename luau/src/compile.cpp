@@ -33,9 +33,13 @@ void put_compile_error(Buf& out, const char* message, const Luau::Location& wher
     out.put_tagged(HK_T_NUMBER, &column, 8);
 }
 
+// The VM would run these in place of what open_text_functions put there.
+const char* const kReplacedBuiltins[] = {"table.create", nullptr};
+
 Luau::CompileOptions compile_options(const hk_compile_options* o)
 {
     Luau::CompileOptions options;
+    options.disabledBuiltins = kReplacedBuiltins;
     options.optimizationLevel = o ? o->optimization : 1;
     options.debugLevel = o ? o->debug : 1;
     options.coverageLevel = o ? o->coverage : 0;

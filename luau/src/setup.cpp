@@ -46,6 +46,8 @@ int print(lua_State* L)
         lua_pop(L, 1);
     }
     vm->output += '\n';
+    if (vm->eachLine)
+        flush_output(vm);
     return 0;
 }
 

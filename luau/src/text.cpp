@@ -3,6 +3,9 @@
 #include "pattern_lib.h"
 #include "vm.h"
 
+#include "ldo.h"
+
+#include <limits.h>
 #include <string.h>
 
 namespace hk
@@ -14,7 +17,7 @@ extern lua_CFunction stockSort;
 namespace
 {
 
-lua_CFunction stockRep;
+lua_CFunction stockRep, stockCreate;
 
 void split_bytes(lua_State* L, const char* s, size_t size)
 {
@@ -63,6 +66,16 @@ int rep(lua_State* L)
     return stockRep(L);
 }
 
+// More elements than a table can have in Luau: to a script that is out of memory as well.
+int create(lua_State* L)
+{
+    constexpr double kMostElements = 1 << 26;
+    double n = lua_tonumber(L, 1);
+    if (n > kMostElements && n <= INT_MAX)
+        luaD_throw(L, LUA_ERRMEM);
+    return stockCreate(L);
+}
+
 void replace(lua_State* L, const char* table, const char* name, lua_CFunction f, lua_CFunction* old)
 {
     lua_getglobal(L, table);
@@ -83,6 +96,7 @@ void open_text_functions(lua_State* L)
         replace(L, "string", r->name, r->func, nullptr);
     replace(L, "string", "split", split, nullptr);
     replace(L, "string", "rep", rep, &stockRep);
+    replace(L, "table", "create", create, &stockCreate);
     replace(L, "table", "sort", sort, &stockSort);
 }
 

@@ -273,6 +273,7 @@ static hk_vm* plain_vm(const hk_vm_options& options)
     vm->hooks = options.hooks;
     vm->useMalloc = (options.flags & HK_VM_MALLOC) != 0;
     vm->native = (options.flags & HK_VM_NATIVE) != 0;
+    vm->eachLine = (options.flags & HK_VM_LINES) != 0;
     vm->reserved = options.memory_limit ? options.memory_limit : HK_DEFAULT_MEMORY;
     vm->memoryLimit = vm->reserved;
     return vm;

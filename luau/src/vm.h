@@ -128,6 +128,7 @@ struct hk_vm
     bool native = false;        // native code wanted
     bool nativeReady = false;   // and set up
     bool useMalloc = false;
+    bool eachLine = false; // output is given to the host after each print
     std::atomic<int64_t> mallocUsed{0};
     size_t memoryLimit = 0; // of this run
     size_t reserved = 0;    // of the VM

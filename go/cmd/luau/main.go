@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
@@ -30,11 +31,6 @@ func run() int {
 		os.Exit(exit.Interrupted)
 	}()
 	return cli.Main(ctx, os.Args[1:], cli.Streams{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Colour: isTerminal(os.Stderr) && os.Getenv("NO_COLOR") == "",
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Colour: app.Coloured(os.Stderr),
 	})
-}
-
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }

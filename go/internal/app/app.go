@@ -117,6 +117,7 @@ func newVM(s Script, out *writer, tasks *taskErrors) (*engine.VM, error) {
 		MemoryLimit: s.Memory,
 		Native:      s.Native,
 		Output:      out.write,
+		OutputLines: Terminal(s.Stdout),
 		Log:         func(r engine.Record) { writeRecord(s.Stderr, r) },
 		TaskFailed:  tasks.report,
 	})

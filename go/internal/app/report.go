@@ -3,11 +3,27 @@ package app
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
+
+// Terminal says whether somebody watches what is written.
+func Terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// Coloured says whether w shows colours and the user wants them (https://no-color.org).
+func Coloured(w io.Writer) bool {
+	return Terminal(w) && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == ""
+}
 
 // Report shows an error to a person: place and message, the source line with a caret, the
 // traceback. It ends with a newline.

@@ -88,6 +88,7 @@ const (
 const (
 	VMMalloc = C.HK_VM_MALLOC
 	VMNative = C.HK_VM_NATIVE
+	VMLines  = C.HK_VM_LINES
 
 	LoadNative     = C.HK_LOAD_NATIVE
 	LoadOwnGlobals = C.HK_LOAD_OWN_GLOBALS

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
@@ -249,12 +250,13 @@ func leavesNothing(t *testing.T, source string, times int) {
 		return runtime.NumGoroutine() <= before+5 && openFiles() <= descriptors+5
 	}, patience, 5*time.Millisecond, "goroutines or descriptors grow")
 	// Functions that Go held are given up by its collector.
-	require.Eventually(t, func() bool {
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		runtime.GC()
-		require.NoError(t, w.vm.State().Collect())
+		require.NoError(c, w.vm.State().Collect())
 		after, err := w.vm.State().Stats()
-		require.NoError(t, err)
-		return after.Refs == 0 && after.MemoryUsed < stats.MemoryUsed+64<<10
+		require.NoError(c, err)
+		require.Zero(c, after.Refs)
+		require.Less(c, after.MemoryUsed, stats.MemoryUsed+64<<10)
 	}, patience, 5*time.Millisecond, "references or memory grow")
 }
 

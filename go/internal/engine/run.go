@@ -76,10 +76,6 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 		return err
 	}
 	v.run = run
-	if ctx.Done() != nil {
-		stop := context.AfterFunc(ctx, func() { v.state.Kill(run, context.Cause(ctx)) })
-		defer stop()
-	}
 	var result error
 	done := false
 	main := &task{main: true}

@@ -14,8 +14,13 @@ const slice = 10 * time.Millisecond
 // needs: a script holds one while it runs. Who waits gets a slot in order of arrival.
 var slots = newSlotTable(min(24, max(4, 2*runtime.GOMAXPROCS(0))))
 
-// breaker is asked to stop soon, from another goroutine.
-type breaker interface{ breakOff() }
+// tenant holds a slot. It is called from another goroutine, while it does.
+type tenant interface {
+	// breakOff asks it to stop soon.
+	breakOff()
+	// watch ends its run when the run's context is over, until the result is called. nil: no need.
+	watch() (stop func() bool)
+}
 
 type slotTable struct {
 	mu      sync.Mutex
@@ -24,11 +29,14 @@ type slotTable struct {
 	waiting list.List // of *turn
 	ticks   uint64
 	ticking bool
+	unseen  bool // somebody came since the last tick
 }
 
 type holder struct {
-	who   breaker
+	who   tenant
 	since uint64 // in ticks
+	seen  bool   // by a tick
+	stop  func() bool
 }
 
 // turn is a place in the queue; given is closed when slot is valid.
@@ -47,21 +55,18 @@ func newSlotTable(n int) *slotTable {
 }
 
 // take waits for a slot and gives its index, or -1 when stop was closed first.
-func (t *slotTable) take(who breaker, stop <-chan struct{}) int {
+func (t *slotTable) take(who tenant, stop <-chan struct{}) int {
 	t.mu.Lock()
 	if n := len(t.free); n > 0 {
 		slot := t.free[n-1]
 		t.free = t.free[:n-1]
-		t.holders[slot] = holder{who, t.ticks}
+		t.settle(slot, who)
 		t.mu.Unlock()
 		return slot
 	}
 	place := &turn{given: make(chan struct{})}
 	element := t.waiting.PushBack(place)
-	if !t.ticking {
-		t.ticking = true
-		time.AfterFunc(slice, t.tick)
-	}
+	t.startTicking()
 	t.mu.Unlock()
 	select {
 	case <-place.given:
@@ -73,14 +78,30 @@ func (t *slotTable) take(who breaker, stop <-chan struct{}) int {
 		t.waiting.Remove(element)
 		return -1
 	}
-	t.holders[place.slot] = holder{who, t.ticks}
+	t.settle(place.slot, who)
 	return place.slot
+}
+
+func (t *slotTable) settle(slot int, who tenant) {
+	t.holders[slot] = holder{who: who, since: t.ticks}
+	t.unseen = true
+	t.startTicking()
+}
+
+func (t *slotTable) startTicking() {
+	if !t.ticking {
+		t.ticking = true
+		time.AfterFunc(slice, t.tick)
+	}
 }
 
 // give hands the slot to who waits longest.
 func (t *slotTable) give(slot int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if stop := t.holders[slot].stop; stop != nil {
+		stop()
+	}
 	t.holders[slot] = holder{}
 	if first := t.waiting.Front(); first != nil {
 		place := t.waiting.Remove(first).(*turn)
@@ -98,17 +119,27 @@ func (t *slotTable) crowded() bool {
 	return t.waiting.Len() > 0
 }
 
-// tick breaks off whoever has had a whole slice, as long as somebody waits.
+// tick watches the runs that it sees for the first time: most are over before, and to watch one costs
+// as much as half a small run. As long as somebody waits, it breaks off whoever had a whole slice.
 func (t *slotTable) tick() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.waiting.Len() == 0 {
+	waited := t.waiting.Len() > 0
+	if !waited && !t.unseen {
 		t.ticking = false
 		return
 	}
+	t.unseen = false
 	t.ticks++
-	for _, h := range t.holders {
-		if h.who != nil && h.since < t.ticks {
+	for i := range t.holders {
+		h := &t.holders[i]
+		if h.who == nil {
+			continue
+		}
+		if !h.seen {
+			h.seen, h.stop = true, h.who.watch()
+		}
+		if waited && h.since < t.ticks {
 			h.who.breakOff()
 		}
 	}

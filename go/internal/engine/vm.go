@@ -21,6 +21,7 @@ type Config struct {
 	NoNative    bool              // no native code at all
 	Malloc      bool              // memory from malloc: for sanitizers
 	Output      func(text []byte) // what scripts print; nil drops it
+	OutputLines bool              // Output is called after each print
 	Log         func(Record)      // nil drops it
 	// TaskFailed is told of each background task that ends with an error while the run goes on.
 	TaskFailed func(err error)
@@ -89,6 +90,7 @@ func New(config *Config) (*VM, error) {
 	}
 	state, err := luau.New(luau.Options{
 		MemoryLimit: config.MemoryLimit, NoNative: config.NoNative, Malloc: config.Malloc, Output: config.Output,
+		OutputLines: config.OutputLines,
 	})
 	if err != nil {
 		return nil, err
@@ -157,3 +159,11 @@ func (v *VM) Log(level hostmod.Level, message string, fields map[string]any) err
 }
 
 func (v *VM) breakOff() { v.state.BreakOff() }
+
+func (v *VM) watch() func() bool {
+	ctx, run := v.ctx, v.run
+	if ctx.Done() == nil {
+		return nil
+	}
+	return context.AfterFunc(ctx, func() { v.state.Kill(run, context.Cause(ctx)) })
+}

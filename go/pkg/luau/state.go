@@ -22,6 +22,9 @@ type Options struct {
 	// Output receives what scripts print, whole writes in order. It must not keep the slice. Nil
 	// drops it.
 	Output func(text []byte)
+	// OutputLines calls Output after each print, for people who watch. Otherwise it is called when
+	// some kilobytes are there, before host functions and at the end.
+	OutputLines bool
 	// Limits are of each run that was not begun with Begin. Zero means no limit but MemoryLimit.
 	Limits Limits
 }
@@ -77,6 +80,9 @@ func New(o Options) (*State, error) {
 	}
 	if !o.NoNative {
 		flags |= capi.VMNative
+	}
+	if o.OutputLines {
+		flags |= capi.VMLines
 	}
 	s.host = capi.Register(s.handler)
 	vm, status := capi.NewVM(uint64(o.MemoryLimit), flags, s.host)
