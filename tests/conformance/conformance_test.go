@@ -188,8 +188,12 @@ func difference(want, got string) string {
 	return fmt.Sprintf("%d lines more", len(given)-len(wanted))
 }
 
-// checkCuts says that each cut is needed: without it, the script fails.
+// checkCuts says that each cut is needed: without it, the script fails. With a small stack the scripts
+// skip some of what was cut, so there it says nothing.
 func checkCuts(t *testing.T, name, source string, e *expectation) {
+	if smallStack {
+		return
+	}
 	for i, c := range e.cuts {
 		others := append(append([]cut{}, e.cuts[:i]...), e.cuts[i+1:]...)
 		if got := run(t, name, without(source, others), mode{level: luau.OptimizeSafe}); got.err == nil {

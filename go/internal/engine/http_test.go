@@ -249,14 +249,15 @@ func leavesNothing(t *testing.T, source string, times int) {
 	require.Eventually(t, func() bool {
 		return runtime.NumGoroutine() <= before+5 && openFiles() <= descriptors+5
 	}, patience, 5*time.Millisecond, "goroutines or descriptors grow")
-	// Functions that Go held are given up by its collector.
+	// Functions that Go held are given up by its collector, whose pace decides how large the table of
+	// references becomes. What piled up would be far larger.
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		runtime.GC()
 		require.NoError(c, w.vm.State().Collect())
 		after, err := w.vm.State().Stats()
 		require.NoError(c, err)
 		require.Zero(c, after.Refs)
-		require.Less(c, after.MemoryUsed, stats.MemoryUsed+64<<10)
+		require.Less(c, after.MemoryUsed, stats.MemoryUsed+4<<20)
 	}, patience, 5*time.Millisecond, "references or memory grow")
 }
 
