@@ -82,12 +82,16 @@ enum
     HK_TABLE_ARRAY = 1,
     HK_TABLE_ERROR = 2,
     HK_TABLE_READONLY = 4,
-    HK_TABLE_FOLDED = 8
+    HK_TABLE_FOLDED = 8,
+    HK_TABLE_LAZY = 16
 };
-/* HK_TABLE_FOLDED, into the VM only: keys are lower-case texts, and reading ignores case. */
+/* Into the VM only. HK_TABLE_FOLDED: keys are lower-case texts, and reading ignores case.
+ * HK_TABLE_LAZY: the value of the key "" is a function. It is asked once for each field that is
+ * missing, by name, and what it gives stays in the table unless it is nil. Scripts cannot change it. */
 enum
 {
-    HK_FN_MAY_WAIT = 1
+    HK_FN_MAY_WAIT = 1,
+    HK_FN_PURE = 2 /* what a call does may be kept in an image: hk_vm_impure does not mind it */
 }; /* HK_T_HOSTFN flags */
 enum
 {

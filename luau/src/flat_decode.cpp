@@ -31,6 +31,24 @@ bool is_exact(const char* p, uint32_t n)
     return count > 19 || memcmp(digits, negative ? "9223372036854775808" : "9223372036854775807", 19) > 0;
 }
 
+// __index of a lazy table: asks the function for the field and keeps it.
+int find_field(lua_State* L)
+{
+    if (lua_type(L, 2) != LUA_TSTRING)
+        return 0;
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_pushvalue(L, 2);
+    lua_call(L, 1, 1);
+    if (lua_isnil(L, -1) || !lua_istable(L, 1))
+        return 1;
+    lua_setreadonly(L, 1, false);
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, 1);
+    lua_setreadonly(L, 1, true);
+    return 1;
+}
+
 class Decoder
 {
 public:
@@ -183,7 +201,9 @@ private:
         depth--;
         if (ok && (flags & (HK_TABLE_ERROR | HK_TABLE_FOLDED)))
             set_meta(flags & HK_TABLE_ERROR ? kErrorMeta : kFoldedMeta);
-        if (ok && (flags & HK_TABLE_READONLY))
+        if (ok && (flags & HK_TABLE_LAZY) && !make_lazy())
+            return fail("flat table: a lazy one without its function");
+        if (ok && (flags & (HK_TABLE_READONLY | HK_TABLE_LAZY)))
             lua_setreadonly(L, -1, true);
         return ok;
     }
@@ -260,6 +280,27 @@ private:
             return fail("flat table: only a string key can be null");
         mark_null_key(L, -2, -1);
         lua_pop(L, 1);
+        return true;
+    }
+
+    // Takes the function out of the table on top and lets it find what is missing.
+    bool make_lazy()
+    {
+        lua_pushliteral(L, "");
+        lua_rawget(L, -2);
+        if (!lua_isfunction(L, -1))
+            return false;
+        lua_pushliteral(L, "");
+        lua_pushnil(L);
+        lua_rawset(L, -4);
+        lua_createtable(L, 0, 2);
+        lua_insert(L, -2);
+        lua_pushcclosure(L, find_field, "index", 1);
+        lua_rawsetfield(L, -2, "__index");
+        lua_pushboolean(L, false);
+        lua_rawsetfield(L, -2, "__metatable");
+        lua_setreadonly(L, -1, true);
+        lua_setmetatable(L, -2);
         return true;
     }
 

@@ -15,6 +15,7 @@ namespace
 struct Callee
 {
     uint32_t id;
+    bool pure;
 };
 
 const Callee* callee_of(const Closure* f)
@@ -65,13 +66,13 @@ struct HostScope
 };
 
 // Everything that must be so before the host hears of a call.
-void check_call(hk_vm* vm, lua_State* L)
+void check_call(hk_vm* vm, lua_State* L, bool pure)
 {
     check_kill(vm);
     if (vm->limits.host_calls && vm->hostCalls >= vm->limits.host_calls)
         end_run(vm, HK_KILL_HOST_CALLS);
     vm->hostCalls++;
-    vm->impure = true;
+    vm->impure |= !pure;
     if (!can_nest(vm))
         raise(L, "limit", "host calls nested deeper than %d", int(kMaxNesting));
     if (!vm->output.empty())
@@ -124,8 +125,8 @@ bool is_wait_safe(const hk_vm* vm, lua_State* L, const Closure* f)
 int host_call(lua_State* L)
 {
     hk_vm* vm = vm_of(L);
-    check_call(vm, L);
     const Closure* f = clvalue(L->ci->func);
+    check_call(vm, L, callee_of(f)->pure);
     Frame& frame = frame_of(vm);
     int nargs = int(L->top - L->base);
     encode_args(vm, L, f, frame.args);
@@ -187,6 +188,7 @@ void push_host_function(lua_State* L, uint32_t id, uint8_t flags, const char* na
 {
     Callee* callee = static_cast<Callee*>(lua_newuserdatadtor(L, sizeof(Callee), callee_collected));
     callee->id = id;
+    callee->pure = (flags & HK_FN_PURE) != 0;
     lua_pushlstring(L, name, size);
     const char* kept = vm_of(L)->names.emplace(name, size).first->c_str();
     lua_pushcclosurek(L, host_call, kept, 2, (flags & HK_FN_MAY_WAIT) ? host_continue : nullptr);

@@ -72,8 +72,10 @@ const (
 	TableError    = C.HK_TABLE_ERROR
 	TableReadonly = C.HK_TABLE_READONLY
 	TableFolded   = C.HK_TABLE_FOLDED
+	TableLazy     = C.HK_TABLE_LAZY
 
 	FnMayWait = C.HK_FN_MAY_WAIT
+	FnPure    = C.HK_FN_PURE
 
 	RefFunction = C.HK_REF_FUNCTION
 	RefThread   = C.HK_REF_THREAD

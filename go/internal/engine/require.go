@@ -28,7 +28,7 @@ type loaded struct {
 }
 
 func (v *VM) installRequire() error {
-	fn := luau.Func{Name: "require", MayWait: true, Do: v.require}
+	fn := luau.Func{Name: "require", MayWait: true, Pure: true, Do: v.require}
 	if err := v.state.SetGlobal("require", fn); err != nil {
 		return err
 	}

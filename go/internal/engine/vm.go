@@ -48,6 +48,7 @@ type VM struct {
 	config    *Config
 	state     *luau.State
 	instances []hostmod.Instance
+	groups    map[string]hostmod.Instance // by the name of the module
 	modules   map[string]*loaded
 	saved     map[string]*loaded // modules of the image
 
@@ -104,20 +105,44 @@ func New(config *Config) (*VM, error) {
 
 func (v *VM) install() error {
 	native := map[string]any{}
+	v.groups = make(map[string]hostmod.Instance, len(v.config.Modules))
 	for _, m := range v.config.Modules {
 		instance, err := m.NewInstance(v)
 		if err != nil {
 			return err
 		}
 		v.instances = append(v.instances, instance)
+		v.groups[m.Name()] = instance
 		for name, value := range instance.Native() {
+			if _, taken := native[name]; taken {
+				return &luau.Error{Code: luau.CodeInvalid, Message: "two host modules have a function " + name}
+			}
 			native[name] = value
 		}
 	}
-	if err := v.state.SetGlobal("__native", luau.ReadOnly(native)); err != nil {
+	find := luau.Func{Name: "__native", Pure: true, Do: v.findGroup}
+	if err := v.state.SetGlobal("__native", luau.Lazy{Fields: native, Find: find}); err != nil {
 		return err
 	}
 	return v.installRequire()
+}
+
+// findGroup gives the functions of one module. They are made when a script first asks: most scripts
+// use few modules, and a VM has to be ready in microseconds.
+func (v *VM) findGroup(c *luau.Call) error {
+	name, err := c.Text(0)
+	if err != nil {
+		return err
+	}
+	instance, known := v.groups[name]
+	if !known {
+		return nil
+	}
+	exports := instance.Exports()
+	if len(exports) == 0 {
+		return nil
+	}
+	return c.Return(luau.ReadOnly(exports))
 }
 
 // Close frees the VM.

@@ -23,9 +23,11 @@ type Module interface {
 // Instance is a module in one VM. It is used by the goroutine that owns the VM.
 type Instance interface {
 	// Exports are the functions and values of the module by name: luau.Func, luau.Native, maps of
-	// these, constants.
+	// these, constants. Scripts find them in the table `__native.<name of the module>`. It is called
+	// when a script first reads that table. May be nil.
 	Exports() map[string]any
-	// Native are the functions under `__native` that belong to the module, by name.
+	// Native are functions that are in `__native` itself, by name. They are made with each VM, so
+	// there should be few. May be nil.
 	Native() map[string]any
 	// EndRun is called when a run is over, also when it failed. What the run left open is closed.
 	EndRun()

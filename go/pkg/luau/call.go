@@ -20,6 +20,9 @@ type Func struct {
 	Do func(*Call) error
 	// MayWait marks a function that may answer with Call.Wait.
 	MayWait bool
+	// Pure marks a function whose effects may be kept in an image: it depends on its arguments alone
+	// and changes nothing outside of the State.
+	Pure bool
 }
 
 // Call is one call of a Func. It belongs to the goroutine that runs Do, until Do returns. Later it has

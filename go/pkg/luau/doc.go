@@ -31,7 +31,7 @@
 //	Func                             function
 //	*Function, *Thread, *Table       themselves, in their own State only
 //	Vector, Integer, Exact, Null,    what they say
-//	Array, ReadOnly, Folded
+//	Array, ReadOnly, Folded, Lazy
 //
 // Fields of structs are named by the tag `luau:"name"`, then `json:"name"`, then by themselves; "-"
 // leaves one out, omitempty one that is empty. Embedded structs are flattened.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"reflect"
@@ -120,6 +121,8 @@ func (e *encoder) special(v any) error {
 		return e.marked(capi.TableReadonly, v)
 	case Folded:
 		return e.marked(capi.TableFolded, v)
+	case Lazy:
+		return e.lazy(v)
 	case *Function:
 		return e.reference(capi.RefFunction, innerRef(v))
 	case *Thread:
@@ -142,6 +145,15 @@ func (e *encoder) marked(flag byte, m map[string]any) error {
 	}
 	e.buf[start+1] |= flag
 	return nil
+}
+
+func (e *encoder) lazy(v Lazy) error {
+	all := maps.Clone(v.Fields)
+	if all == nil {
+		all = map[string]any{}
+	}
+	all[""] = v.Find // the place where the VM looks for it
+	return e.marked(capi.TableLazy, all)
 }
 
 func (e *encoder) reference(kind byte, r *Ref) error {
@@ -170,7 +182,10 @@ func (e *encoder) function(f *Func) error {
 	e.u32(int(id))
 	flags := byte(0)
 	if f.MayWait {
-		flags = capi.FnMayWait
+		flags |= capi.FnMayWait
+	}
+	if f.Pure {
+		flags |= capi.FnPure
 	}
 	e.tag(flags)
 	e.u32(len(f.Name))
