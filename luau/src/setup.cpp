@@ -173,6 +173,13 @@ void open_json(lua_State* L)
 {
     marks_open(L);
     json_open(L);
+    lua_pushnil(L);
+    while (lua_next(L, -2))
+    {
+        lua_pushfstring(L, "json.%s", lua_tostring(L, -2));
+        lua_insert(L, -2);
+        lua_rawset(L, -5); // under "json.encode" among the natives
+    }
     lua_setreadonly(L, -1, true);
     lua_setfield(L, -2, "json");
     set_native(L, "json_encode", json_encode);

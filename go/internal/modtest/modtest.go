@@ -4,6 +4,7 @@ package modtest
 
 import (
 	"context"
+	"maps"
 	"regexp"
 	"slices"
 	"testing"
@@ -37,8 +38,17 @@ func New(t testing.TB, m hostmod.Module, stub string) *VM {
 	require.NoError(t, err)
 	t.Cleanup(instance.EndRun)
 	require.NotEmpty(t, m.Name())
-	require.NoError(t, s.SetGlobal("__native", luau.ReadOnly(instance.Native())))
-	require.Equal(t, names(instance.Native()), declared(stub), "the stub and the exports differ")
+	native, exports := maps.Clone(instance.Native()), instance.Exports()
+	require.Equal(t, names(native), declared(field, stub), "the stub and the functions in __native differ")
+	require.Equal(t, names(exports), declared(groupField, stub), "the stub and the exports differ")
+	if len(exports) > 0 {
+		require.Contains(t, stub, "\n\t"+m.Name()+": {\n")
+		if native == nil {
+			native = map[string]any{}
+		}
+		native[m.Name()] = luau.ReadOnly(exports)
+	}
+	require.NoError(t, s.SetGlobal("__native", luau.ReadOnly(native)))
 	return vm
 }
 
@@ -51,11 +61,15 @@ func names(m map[string]any) []string {
 	return list
 }
 
-// field is a field of the stub's `declare __native`: one tab deep, a name, a function type.
-var field = regexp.MustCompile(`(?m)^\t(\w+): \(`)
+// The fields of the stub's `declare __native`: functions one tab deep, and those of the module's table
+// two tabs deep, functions and constants.
+var (
+	field      = regexp.MustCompile(`(?m)^\t(\w+): \(`)
+	groupField = regexp.MustCompile(`(?m)^\t\t(\w+): `)
+)
 
-func declared(stub string) []string {
-	var list []string
+func declared(field *regexp.Regexp, stub string) []string {
+	list := []string{}
 	for _, match := range field.FindAllStringSubmatch(stub, -1) {
 		list = append(list, match[1])
 	}

@@ -27,7 +27,13 @@ func (Module) NewInstance(hostmod.VM) (hostmod.Instance, error) { return instanc
 
 type instance struct{}
 
-func (instance) Exports() map[string]any { return map[string]any{"json": luau.Native("json")} }
+func (instance) Exports() map[string]any {
+	exports := map[string]any{}
+	for _, name := range []string{"decode", "encode", "array", "isarray", "omit", "isnull", "tonumber", "null"} {
+		exports[name] = luau.Native("json." + name)
+	}
+	return exports
+}
 
 func (instance) Native() map[string]any {
 	return map[string]any{"json_encode": luau.Native("json_encode"), "json_decode": luau.Native("json_decode")}
