@@ -24,14 +24,36 @@ import (
 
 // Script is one script to run. The zero value of a limit means none, but for memory.
 type Script struct {
-	Path    string   // of the script
-	Args    []string // what the script gets as `...`
-	Libs    []string // library folders, before LUAU_PATH
-	Timeout time.Duration
-	Memory  int64 // bytes; 0: the default of package luau
-	Native  bool
-	Stdout  io.Writer
-	Stderr  io.Writer
+	Path     string   // of the script; with Text what errors call it
+	Text     *string  // the script itself, which then is in no file
+	Args     []string // what the script gets as `...`
+	Libs     []string // library folders, before LUAU_PATH
+	Timeout  time.Duration
+	Memory   int64 // bytes; 0: the default of package luau
+	Native   bool
+	Optimize luau.Optimization
+	Permissions
+	Log    LogFormat
+	Stdout io.Writer
+	Stderr io.Writer
+}
+
+// Permissions are what a script may reach. The zero value is nothing.
+type Permissions struct {
+	All                                   bool
+	Net, NetPrivate, Env, Read, Write     []string // "*" is everything
+	DenyNet, DenyEnv, DenyRead, DenyWrite []string // taken away from the rest
+}
+
+func (p Permissions) policy() httpmod.Policy {
+	return httpmod.Policy{AllowAll: p.All, Net: p.Net, NetPrivate: p.NetPrivate, Deny: p.DenyNet, UseProxyEnv: true}
+}
+
+func (p Permissions) grants() *hostmod.Grants {
+	return &hostmod.Grants{
+		All: p.All, Net: p.Net, NetPrivate: p.NetPrivate, Env: p.Env, Read: p.Read, Write: p.Write,
+		DenyNet: p.DenyNet, DenyEnv: p.DenyEnv, DenyRead: p.DenyRead, DenyWrite: p.DenyWrite,
+	}
 }
 
 // Stats are of one finished run.
@@ -45,7 +67,7 @@ var ErrTimeout = fmt.Errorf("%w", context.DeadlineExceeded)
 
 // Run runs a script to its end.
 func Run(ctx context.Context, s Script) (Stats, error) {
-	source, err := module.ReadScript(s.Path)
+	source, err := s.source()
 	if err != nil {
 		return Stats{}, err
 	}
@@ -79,8 +101,54 @@ func Run(ctx context.Context, s Script) (Stats, error) {
 	if out.err != nil {
 		return stats, fmt.Errorf("cannot write what the script prints: %w", out.err)
 	}
-	return stats, tasks.told(err)
+	return stats, s.withText(tasks.told(err))
 }
+
+// source reads the script.
+func (s *Script) source() (module.Source, error) {
+	if s.Text == nil {
+		return module.ReadScript(s.Path)
+	}
+	return module.Source{Chunk: "@" + s.Path, Code: []byte(*s.Text)}, nil
+}
+
+// ReadText reads a script from elsewhere than a file, until ctx ends.
+func ReadText(ctx context.Context, name string, r io.Reader) (string, error) {
+	type read struct {
+		text []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		text, err := io.ReadAll(io.LimitReader(r, luau.MaxSource+1))
+		done <- read{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case got := <-done:
+		if got.err != nil {
+			return "", fmt.Errorf("cannot read the script from %s: %w", name, got.err)
+		}
+		text, err := module.CleanText(name, got.text)
+		return string(text), err
+	}
+}
+
+// withText lets Report show lines of a script that is in no file.
+func (s *Script) withText(err error) error {
+	if err == nil || s.Text == nil {
+		return err
+	}
+	return &textError{err, "@" + s.Path, *s.Text}
+}
+
+type textError struct {
+	error
+	chunk, text string
+}
+
+func (e *textError) Unwrap() error { return e.error }
 
 // OptionError is an option that names what is not there.
 type OptionError struct{ message string }
@@ -98,9 +166,9 @@ func checkFolders(folders []string) error {
 }
 
 func newVM(s Script, out *writer, tasks *taskErrors) (*engine.VM, error) {
-	client, err := httpmod.New(httpmod.Options{Policy: httpmod.Policy{AllowAll: true, UseProxyEnv: true}})
+	client, err := httpmod.New(httpmod.Options{Policy: s.policy()})
 	if err != nil {
-		return nil, err
+		return nil, &OptionError{err.Error()}
 	}
 	resolver, err := module.New(module.Options{
 		Roots:    append(append([]string{}, s.Libs...), filepath.SplitList(os.Getenv("LUAU_PATH"))...),
@@ -112,13 +180,14 @@ func newVM(s Script, out *writer, tasks *taskErrors) (*engine.VM, error) {
 	}
 	return engine.New(&engine.Config{
 		Modules:     builtin.Modules(httpmod.NewModule(client)),
-		Grants:      &hostmod.Grants{All: true},
+		Grants:      s.grants(),
 		Resolver:    resolver,
 		MemoryLimit: s.Memory,
 		Native:      s.Native,
+		Optimize:    s.Optimize,
 		Output:      out.write,
 		OutputLines: Terminal(s.Stdout),
-		Log:         func(r engine.Record) { writeRecord(s.Stderr, r) },
+		Log:         s.Log.writer(s.Stderr),
 		TaskFailed:  tasks.report,
 	})
 }
@@ -159,8 +228,4 @@ func (t *taskErrors) told(err error) error {
 		return errors.New("a background task failed, as reported above")
 	}
 	return fmt.Errorf("%d background tasks failed, as reported above", len(t.reported))
-}
-
-func writeRecord(w io.Writer, r engine.Record) {
-	fmt.Fprintf(w, "%s %-5s %s\n", r.Time.Format("15:04:05.000"), r.Level, r.Message)
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,42 @@ func Coloured(w io.Writer) bool {
 	return Terminal(w) && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == ""
 }
 
+// ReportJSON is an error as one line of JSON: its code, message, place, traceback and value.
+func ReportJSON(err error) string {
+	type frame struct {
+		Chunk    string `json:"chunk"`
+		Line     int    `json:"line,omitempty"`
+		Function string `json:"function,omitempty"`
+	}
+	report := struct {
+		Code      string  `json:"code"`
+		Message   string  `json:"message"`
+		Chunk     string  `json:"chunk,omitempty"`
+		Line      int     `json:"line,omitempty"`
+		Column    int     `json:"column,omitempty"`
+		Value     any     `json:"value,omitempty"`
+		Traceback []frame `json:"traceback,omitempty"`
+	}{Code: "error", Message: err.Error()}
+	var coded interface{ ErrorCode() string }
+	if errors.As(err, &coded) {
+		report.Code = coded.ErrorCode()
+	}
+	var e *luau.Error
+	if errors.As(err, &e) {
+		report.Message, report.Line, report.Column, report.Value = e.Message, e.Line, e.Column, e.Value
+		report.Chunk = luau.ChunkName(e.Chunk)
+		for _, f := range e.Frames {
+			report.Traceback = append(report.Traceback, frame{luau.ChunkName(f.Chunk), f.Line, f.Function})
+		}
+	}
+	text, bad := json.Marshal(map[string]any{"error": report})
+	if bad != nil {
+		report.Value = luau.Format(report.Value) // of a kind that JSON has not
+		text, _ = json.Marshal(map[string]any{"error": report})
+	}
+	return string(text) + "\n"
+}
+
 // Report shows an error to a person: place and message, the source line with a caret, the
 // traceback. It ends with a newline.
 func Report(err error, colour bool) string {
@@ -34,7 +71,7 @@ func Report(err error, colour bool) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", paint(colour, red, "error"), e.Error())
-	if line, ok := sourceLine(e.Chunk, e.Line); ok {
+	if line, ok := sourceLine(err, e.Chunk, e.Line); ok {
 		writeSource(&b, e, line, colour)
 	}
 	if trace := e.Traceback(); trace != "" && e.Code != luau.CodeCompile {
@@ -62,13 +99,16 @@ func paint(colour bool, code, text string) string {
 // maxSourceLine is how much of a long line is shown.
 const maxSourceLine = 160
 
-// sourceLine reads one line of a file's chunk.
-func sourceLine(chunk string, line int) (string, bool) {
+// sourceLine reads one line of a file's chunk, or of the text that err carries.
+func sourceLine(err error, chunk string, line int) (string, bool) {
 	if !strings.HasPrefix(chunk, "@") || line <= 0 {
 		return "", false
 	}
-	data, err := os.ReadFile(chunk[1:])
-	if err != nil {
+	var data []byte
+	var inText *textError
+	if errors.As(err, &inText) && inText.chunk == chunk {
+		data = []byte(inText.text)
+	} else if data, err = os.ReadFile(chunk[1:]); err != nil {
 		return "", false
 	}
 	n := 1

@@ -29,7 +29,9 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	root.SetArgs(args)
-	root.AddCommand(versioncmd.Command())
+	run := runcmd.Command("run")
+	run.Short = "Run a script, as luau alone does"
+	root.AddCommand(run, versioncmd.Command())
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exit.OK
@@ -38,22 +40,34 @@ func Main(ctx context.Context, args []string, s Streams) int {
 }
 
 func report(ctx context.Context, err error, s Streams) int {
+	code := exitCode(ctx, err)
+	var asJSON *exit.JSONError
+	switch {
+	case code == exit.Usage:
+		fmt.Fprintf(s.Err, "error: %s\nRun `luau --help` for how to use it.\n", err)
+	case errors.As(err, &asJSON):
+		fmt.Fprint(s.Err, app.ReportJSON(asJSON.Cause))
+	case code == exit.Interrupted:
+		fmt.Fprintln(s.Err, "interrupted")
+	default:
+		fmt.Fprint(s.Err, app.Report(err, s.Colour))
+		var hinted *exit.HintError
+		if errors.As(err, &hinted) {
+			fmt.Fprintf(s.Err, "hint: %s\n", hinted.Hint)
+		}
+	}
+	return code
+}
+
+func exitCode(ctx context.Context, err error) int {
 	var usage *exit.UsageError
 	var option *app.OptionError
 	switch {
 	case errors.As(err, &usage), errors.As(err, &option):
-		fmt.Fprintf(s.Err, "error: %s\nRun `luau --help` for how to use it.\n", err)
 		return exit.Usage
 	case errors.Is(context.Cause(ctx), exit.ErrInterrupted):
-		fmt.Fprintln(s.Err, "interrupted")
 		return exit.Interrupted
-	}
-	fmt.Fprint(s.Err, app.Report(err, s.Colour))
-	var hinted *exit.HintError
-	if errors.As(err, &hinted) {
-		fmt.Fprintf(s.Err, "hint: %s\n", hinted.Hint)
-	}
-	if luau.IsKilled(err) && errors.Is(err, context.DeadlineExceeded) {
+	case luau.IsKilled(err) && errors.Is(err, context.DeadlineExceeded):
 		return exit.Timeout
 	}
 	return exit.Script

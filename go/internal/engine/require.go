@@ -219,10 +219,14 @@ func moduleValue(m *loaded, values []any) (any, error) {
 }
 
 func (c *Config) compileOptions() luau.CompileOptions {
+	var options luau.CompileOptions
 	if c.Native {
-		return luau.CompileOptions{Optimization: luau.OptimizeFull, Types: true}
+		options = luau.CompileOptions{Optimization: luau.OptimizeFull, Types: true}
 	}
-	return luau.CompileOptions{}
+	if c.Optimize != luau.OptimizeDefault {
+		options.Optimization = c.Optimize
+	}
+	return options
 }
 
 // compiled caches bytecode by content, in memory only: on disk it would be a way in.

@@ -19,6 +19,7 @@ type Config struct {
 	MemoryLimit int64             // bytes; 0: the default of package luau
 	Native      bool              // native code for everything, not only what is marked
 	NoNative    bool              // no native code at all
+	Optimize    luau.Optimization // zero: what suits Native
 	Malloc      bool              // memory from malloc: for sanitizers
 	Output      func(text []byte) // what scripts print; nil drops it
 	OutputLines bool              // Output is called after each print

@@ -48,6 +48,20 @@ func ReadScriptFrom(files FS, path string) (Source, error) {
 	return s, nil
 }
 
+// CleanText makes the source of a script that was read from elsewhere: without byte order mark and
+// shebang, and refused when it is no text or too long.
+func CleanText(name string, text []byte) ([]byte, error) {
+	if len(text) > MaxSource {
+		return nil, tooLarge(int64(len(text)), MaxSource).named(name)
+	}
+	clean, bad := cleanSource(text)
+	if bad != nil {
+		bad.script = true
+		return nil, bad.named(name)
+	}
+	return clean, nil
+}
+
 func readScript(files FS, path string) (Source, *Error) {
 	if path == "" || strings.ContainsRune(path, 0) {
 		return Source{}, &Error{Code: CodeName, Message: "no file can have this name", Hint: "give the path of a script"}

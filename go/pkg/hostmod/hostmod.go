@@ -93,4 +93,7 @@ type Grants struct {
 	Env        []string // names of environment variables
 	Read       []string // directories
 	Write      []string // directories
+
+	// What is taken away from the lists above, and from everything.
+	DenyNet, DenyEnv, DenyRead, DenyWrite []string
 }

@@ -48,3 +48,12 @@ func Usagef(format string, args ...any) error { return &UsageError{fmt.Sprintf(f
 
 // Error gives the message.
 func (e *UsageError) Error() string { return e.message }
+
+// JSONError is an error that is to be shown as JSON.
+type JSONError struct{ Cause error }
+
+// Error gives the message.
+func (e *JSONError) Error() string { return e.Cause.Error() }
+
+// Unwrap gives the error itself.
+func (e *JSONError) Unwrap() error { return e.Cause }

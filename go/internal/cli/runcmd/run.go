@@ -1,4 +1,4 @@
-// Package runcmd is `luau SCRIPT [ARGS...]`: it runs one script.
+// Package runcmd is `luau SCRIPT [ARGS...]` and `luau run`: it runs one script.
 package runcmd
 
 import (
@@ -8,20 +8,32 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
+	"github.com/hukilau/hukilau/go/internal/cli/permit"
 	"github.com/hukilau/hukilau/go/internal/cli/size"
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
 type flags struct {
-	timeout time.Duration
-	memory  size.Bytes
-	native  bool
-	stats   bool
-	libs    []string
+	timeout  time.Duration
+	memory   size.Bytes
+	native   bool
+	optimize int
+	stats    bool
+	libs     []string
+	eval     string
+	json     bool
+	logLevel string
+	logStyle string
+	permit   permit.Flags
 }
+
+const long = `Runs a Luau script: a file, - for standard input, or the text after -e. What follows the script's
+name goes to the script, as "...". A script may do everything that its user may; --sandbox changes that.`
 
 // Command makes the command. Flags after the script's name belong to the script.
 func Command(name string) *cobra.Command {
@@ -29,42 +41,101 @@ func Command(name string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           name + " [flags] SCRIPT [ARGS...]",
 		Short:         "Run Luau scripts",
-		Long:          "Runs a Luau script. What follows the script's name goes to the script, as `...`.",
+		Long:          long,
 		Args:          cobra.ArbitraryArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return exit.Usagef("no script named")
-			}
-			return run(cmd, &f, args)
-		},
+		RunE:          func(cmd *cobra.Command, args []string) error { return run(cmd, &f, args) },
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usagef("%v", err) })
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	p := cmd.Flags()
-	p.SetInterspersed(false)
-	p.DurationVar(&f.timeout, "timeout", 0, "end the script after this long, as 30s or 500ms (exit code 124)")
-	p.Var(&f.memory, "memory", "most memory that the script may use, as 64MiB (default 256MiB)")
-	p.Lookup("memory").DefValue = "" // its zero is no size
-	p.BoolVar(&f.native, "native", false, "make native code of the script and what it requires")
-	p.BoolVar(&f.stats, "stats", false, "write time, memory and host calls to standard error at the end")
-	p.StringArrayVar(&f.libs, "lib", nil, "a folder of modules for require, before those of LUAU_PATH; may be repeated")
+	f.register(cmd.Flags())
 	return cmd
 }
 
-func run(cmd *cobra.Command, f *flags, args []string) error {
-	if f.timeout < 0 {
-		return exit.Usagef("--timeout must not be negative")
+func (f *flags) register(p *pflag.FlagSet) {
+	p.SetInterspersed(false)
+	p.StringVarP(&f.eval, "eval", "e", "", "run this `text` in place of a file; all arguments go to it")
+	p.DurationVar(&f.timeout, "timeout", 0, "end the script after this `time`, as 30s or 500ms (exit code 124); 0 is no limit")
+	p.Lookup("timeout").DefValue = "0" // which help does not show
+	p.Var(&f.memory, "memory", "most memory that the script may use, as 64MiB (default 256MiB, at least 1MiB)")
+	p.Lookup("memory").DefValue = "" // its zero is no size
+	p.BoolVar(&f.native, "native", false, "make native code of the script and what it requires")
+	p.IntVarP(&f.optimize, "optimize", "O", -1, "`level` of the compiler: 0, 1 or 2 (default 1, with --native 2)")
+	p.Lookup("optimize").DefValue = "0"
+	p.BoolVar(&f.stats, "stats", false, "write time, memory and host calls to standard error at the end")
+	p.StringArrayVar(&f.libs, "lib", nil, "a `folder` of modules for require, before those of LUAU_PATH; may be repeated")
+	p.BoolVar(&f.json, "json", false, "write an error as one line of JSON")
+	p.StringVar(&f.logLevel, "log-level", "debug", "least `level` of log records that are shown: debug, info, warn or error")
+	p.StringVar(&f.logStyle, "log-format", "text", "`format` of log records: text or json")
+	f.permit.Register(p)
+}
+
+// script is what the command line asks for.
+func (f *flags) script(cmd *cobra.Command, args []string) (app.Script, error) {
+	s := app.Script{
+		Libs: f.libs, Timeout: f.timeout, Memory: int64(f.memory), Native: f.native,
+		Permissions: f.permit.Permissions(), Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr(),
 	}
-	stats, err := app.Run(cmd.Context(), app.Script{
-		Path: args[0], Args: args[1:], Libs: f.libs, Timeout: f.timeout, Memory: int64(f.memory), Native: f.native,
-		Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr(),
-	})
+	level, ok := hostmod.ParseLevel(f.logLevel)
+	unused := f.permit.Unused(cmd.Flags())
+	switch {
+	case f.timeout < 0:
+		return s, exit.Usagef("--timeout must not be negative")
+	case cmd.Flags().Changed("memory") && f.memory < leastMemory:
+		return s, exit.Usagef("--memory %s is too little: a script needs at least %s", f.memory.String(), leastMemory.String())
+	case cmd.Flags().Changed("optimize") && (f.optimize < 0 || f.optimize > 2):
+		return s, exit.Usagef("-O must be 0, 1 or 2, got %d", f.optimize)
+	case !ok:
+		return s, exit.Usagef("--log-level must be debug, info, warn or error, got %q", f.logLevel)
+	case f.logStyle != "text" && f.logStyle != "json":
+		return s, exit.Usagef("--log-format must be text or json, got %q", f.logStyle)
+	case unused != "":
+		return s, exit.Usagef("%s without --sandbox has no effect: without it everything is allowed", unused)
+	}
+	s.Log = app.LogFormat{Least: level, JSON: f.logStyle == "json"}
+	s.Optimize = levels[f.optimize+1]
+	return s, f.chooseText(cmd, args, &s)
+}
+
+// leastMemory is what a State and a small script take.
+const leastMemory size.Bytes = 1 << 20
+
+// The levels by -O, beginning with none given.
+var levels = [...]luau.Optimization{luau.OptimizeDefault, luau.OptimizeNone, luau.OptimizeSafe, luau.OptimizeFull}
+
+// chooseText finds the script among what -e and the arguments say.
+func (f *flags) chooseText(cmd *cobra.Command, args []string, s *app.Script) error {
+	if cmd.Flags().Changed("eval") {
+		s.Path, s.Text, s.Args = "-e", &f.eval, args
+		return nil
+	}
+	if len(args) == 0 {
+		return exit.Usagef("no script named")
+	}
+	s.Path, s.Args = args[0], args[1:]
+	if s.Path != "-" {
+		return nil
+	}
+	text, err := app.ReadText(cmd.Context(), "stdin", cmd.InOrStdin())
+	s.Path, s.Text = "stdin", &text
+	return err
+}
+
+func run(cmd *cobra.Command, f *flags, args []string) error {
+	script, err := f.script(cmd, args)
+	if err != nil {
+		return err
+	}
+	stats, err := app.Run(cmd.Context(), script)
 	if f.stats {
 		writeStats(cmd.ErrOrStderr(), stats)
 	}
-	return hint(f, stats, err)
+	err = hint(f, stats, err)
+	if err != nil && f.json {
+		return &exit.JSONError{Cause: err}
+	}
+	return err
 }
 
 // hint names the flag that changes the limit which ended the script.

@@ -10,7 +10,7 @@ import (
 // Policy says where requests may go. It is plain data, and its zero value grants
 // nothing. [New] checks it and takes a copy.
 type Policy struct {
-	// AllowAll grants every host and address; the lists are then not read.
+	// AllowAll grants every host and address; Net and NetPrivate are then not read.
 	AllowAll bool
 
 	// Net grants public addresses to hosts: "api.example.com", "*.example.com"
@@ -23,6 +23,10 @@ type Policy struct {
 	// "[fd00::/8]:443".
 	NetPrivate []string
 
+	// Deny takes hosts, addresses and ranges, written as in NetPrivate, away from
+	// what the rest grants.
+	Deny []string
+
 	// UseProxyEnv sends requests through the proxies that HTTP_PROXY,
 	// HTTPS_PROXY and NO_PROXY name. The proxy itself is not held against the lists.
 	UseProxyEnv bool
@@ -31,14 +35,21 @@ type Policy struct {
 const (
 	keyNet     = "net"
 	keyPrivate = "net_private"
+	keyDeny    = "deny_net"
 )
 
 // rules is a Policy made ready for matching.
 type rules struct {
 	all     bool
 	public  []hostRule // from Net
-	private []hostRule // host names from NetPrivate
-	ranges  []rangeRule
+	private places     // from NetPrivate
+	denied  places
+}
+
+// places are hosts by name and by address.
+type places struct {
+	hosts  []hostRule
+	ranges []rangeRule
 }
 
 type hostRule struct {
@@ -80,14 +91,19 @@ func (p Policy) compile() (*rules, error) {
 		r.public = append(r.public, rule)
 	}
 	for _, entry := range p.NetPrivate {
-		if err := r.addPrivate(entry); err != nil {
+		if err := r.private.add(entry); err != nil {
 			return nil, fmt.Errorf("%s: %q %w", keyPrivate, entry, err)
+		}
+	}
+	for _, entry := range p.Deny {
+		if err := r.denied.add(entry); err != nil {
+			return nil, fmt.Errorf("%s: %q %w", keyDeny, entry, err)
 		}
 	}
 	return r, nil
 }
 
-func (r *rules) addPrivate(entry string) error {
+func (r *places) add(entry string) error {
 	text, port, err := splitPort(strings.TrimSpace(entry))
 	if err != nil {
 		return err
@@ -109,7 +125,7 @@ func (r *rules) addPrivate(entry string) error {
 		r.ranges = append(r.ranges, rangeRule{netip.PrefixFrom(addr, addr.BitLen()), port})
 		return nil
 	}
-	r.private = append(r.private, rule)
+	r.hosts = append(r.hosts, rule)
 	return nil
 }
 
@@ -156,11 +172,13 @@ func splitPort(s string) (text string, port uint16, err error) {
 // admit decides, before anything is looked up, whether a hop may be tried.
 func (r *rules) admit(t target) error {
 	switch {
-	case r.all:
-		return nil
 	case t.host.isAddr():
 		return r.admitAddr(t, t.host.addr)
-	case anyMatch(r.public, t) || anyMatch(r.private, t):
+	case anyMatch(r.denied.hosts, t):
+		return forbidden(t)
+	case r.all:
+		return nil
+	case anyMatch(r.public, t) || anyMatch(r.private.hosts, t):
 		return nil
 	case t.host.name == "localhost" || strings.HasSuffix(t.host.name, ".localhost"):
 		return denied(keyPrivate, t, "it is this machine")
@@ -170,6 +188,9 @@ func (r *rules) admit(t target) error {
 
 // admitAddr decides about one address that a hop's host turned out to have.
 func (r *rules) admitAddr(t target, addr netip.Addr) error {
+	if anyMatch(r.denied.hosts, t) || r.denied.has(addr, t.port) {
+		return forbidden(t)
+	}
 	if r.all {
 		return nil
 	}
@@ -180,7 +201,7 @@ func (r *rules) admitAddr(t target, addr netip.Addr) error {
 		}
 		return denied(keyNet, t, "")
 	}
-	if anyMatch(r.private, t) || r.inRange(addr, t.port) {
+	if anyMatch(r.private.hosts, t) || r.private.has(addr, t.port) {
 		return nil
 	}
 	if t.host.isAddr() {
@@ -189,7 +210,7 @@ func (r *rules) admitAddr(t target, addr netip.Addr) error {
 	return denied(keyPrivate, t, "its address is "+kind)
 }
 
-func (r *rules) inRange(addr netip.Addr, port uint16) bool {
+func (r *places) has(addr netip.Addr, port uint16) bool {
 	for _, rule := range r.ranges {
 		if (rule.port == 0 || rule.port == port) && rule.prefix.Contains(plain(addr)) {
 			return true
@@ -205,6 +226,13 @@ func anyMatch(list []hostRule, t target) bool {
 		}
 	}
 	return false
+}
+
+func forbidden(t target) *Error {
+	return &Error{
+		Code: CodePermission, Key: keyDeny, Host: t.host.name,
+		Message: fmt.Sprintf("no permission to reach %s on port %d: %s takes it away", t.host.name, t.port, keyDeny),
+	}
 }
 
 // denied does not tell a resolved address: the script would learn from it what

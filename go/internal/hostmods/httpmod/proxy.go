@@ -34,7 +34,7 @@ func proxyFromContext(r *http.Request) (*url.URL, error) {
 // here: the proxy looks the name up again, and may find something else.
 func (c *Client) admitProxied(ctx context.Context, t target) error {
 	const patience = 2 * time.Second // where only the proxy knows names, ours may not answer at all
-	if c.rules.all || t.host.isAddr() {
+	if c.rules.all && len(c.rules.denied.ranges) == 0 || t.host.isAddr() {
 		return c.rules.admit(t)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
