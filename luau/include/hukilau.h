@@ -38,7 +38,8 @@ typedef enum hk_status
     HK_ERR_RUNTIME = 16, /* an error reached the top; data holds one error record */
     HK_ERR_COMPILE = 17, /* source does not compile; data holds one error record */
     HK_ERR_MEMORY = 18,  /* the memory limit was reached; data holds one error record */
-    HK_ERR_KILLED = 19,  /* hk_kill took effect; token is the reason. Only reset or close help now */
+    HK_ERR_KILLED = 19,  /* hk_kill took effect; token is the reason, data holds the list of frames where the
+                            script was, if it was anywhere. Only reset or close help now */
     HK_ERR_INVALID = 20, /* wrong use: data is a text that says what */
     HK_ERR_CONVERT = 21, /* a value cannot cross; data is a text with the path */
     HK_ERR_LIMIT = 22    /* too large for this interface; data is a text */
@@ -75,7 +76,8 @@ enum
     HK_T_EXACT = 12,  /* u32 size, digits: a whole number outside 64 bits */
     HK_T_HOSTFN = 13, /* into the VM only: u32 function id, u8 flags, u32 size, name */
     HK_T_NATIVE = 14, /* into the VM only: u32 size, name of something built into the library */
-    HK_T_ERROR = 15   /* into the VM only: then a table value that prints as its `message` */
+    HK_T_ERROR = 15   /* into the VM only: then a table value that prints as its `message`. A number under
+                         the key "" is the host's own for it, which error records bring back */
 };
 enum
 {
@@ -92,7 +94,7 @@ enum
 {
     HK_FN_MAY_WAIT = 1,
     HK_FN_PURE = 2 /* what a call does may be kept in an image: hk_vm_impure does not mind it */
-}; /* HK_T_HOSTFN flags */
+};                 /* HK_T_HOSTFN flags */
 enum
 {
     HK_REF_FUNCTION = 1,
@@ -105,7 +107,8 @@ enum
 
 /* An error record is these flat values in order: message (string), error value (any; nil when it
  * is the message or cannot cross), then a table that lists the frames, innermost first, each an
- * array {chunk name, line or 0, function name or ""}. */
+ * array {chunk name, line or 0, function name or ""}, then the host's number for the error (number; 0
+ * when it is none of the host's). Records of hk_compile end before the frames. */
 
 /*
  * Host functions.

@@ -43,10 +43,10 @@ lua_State* failed_wrap(const hk_vm* vm, CallInfo* ci)
     return co->status > LUA_YIELD && co->status != LUA_BREAK ? co : nullptr;
 }
 
-uint32_t put_frames(hk_vm* vm, lua_State* L, Buf& out, int first, int nesting)
+uint32_t put_frames(hk_vm* vm, lua_State* L, Buf& out, int first, int nesting, int below = 0)
 {
     uint32_t count = 0;
-    int depth = int(L->ci - L->base_ci);
+    int depth = int(L->ci - L->base_ci) - below;
     for (int level = first; level < depth; level++)
     {
         if (level == kFramesInner && depth - level > kFramesOuter)
@@ -65,15 +65,22 @@ uint32_t put_frames(hk_vm* vm, lua_State* L, Buf& out, int first, int nesting)
     return count;
 }
 
-void put_frame_list(hk_vm* vm, lua_State* L, Buf& out, int first = 0)
+// A list of what `put` puts; it gives how many frames those are.
+template<typename F>
+void put_list(Buf& out, F put)
 {
     Insist insist(out);
     uint8_t head[9] = {0};
     if (!out.put_tagged(HK_T_TABLE, head, 9))
         return;
     size_t at = out.size() - 8;
-    uint32_t count = put_frames(vm, L, out, first, 0);
+    uint32_t count = put();
     memcpy(out.data() + at, &count, 4);
+}
+
+void put_frame_list(hk_vm* vm, lua_State* L, Buf& out, int first = 0, ptrdiff_t below = 0)
+{
+    put_list(out, [&] { return put_frames(vm, L, out, first, 0, int(below)); });
 }
 
 // Messages longer than this are cut: they are for people.
@@ -105,7 +112,7 @@ int describe(lua_State* L)
         lua_settop(L, 1);
         if (!luaL_getmetafield(L, 1, "__tostring"))
         {
-            lua_pushstring(L, "the error value is a table without a message");
+            lua_pushliteral(L, ""); // the host shows the table
             return 1;
         }
         lua_settop(L, 1);
@@ -153,7 +160,27 @@ hk_result killed_result(hk_vm* vm)
     hk_result r = {};
     r.status = HK_ERR_KILLED;
     r.token = kill_reason(vm);
+    if (vm->trace.size() > 0)
+    {
+        r.count = 1;
+        r.data = vm->trace.data();
+        r.size = vm->trace.size();
+    }
     return r;
+}
+
+// The number of the host error in `value`; 0 when it is none.
+static double error_number(hk_vm* vm, lua_State* L, int value)
+{
+    if (!lua_istable(L, value))
+        return 0;
+    value = lua_absindex(L, value);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, vm->fixed[kErrorIds]);
+    lua_pushvalue(L, value);
+    lua_rawget(L, -2);
+    double number = lua_tonumber(L, -1);
+    lua_pop(L, 2);
+    return number;
 }
 
 hk_result error_result(hk_vm* vm, lua_State* from, int status)
@@ -192,8 +219,11 @@ hk_result error_result(hk_vm* vm, lua_State* from, int status)
     put_message(out, message, size);
     std::string why;
     bool complete = false;
+    double number = 0;
     auto value = [&](lua_State* L)
     {
+        if (status != LUA_ERRMEM && !failed)
+            number = error_number(vm, L, lua_gettop(L) - 1);
         // A value that cannot cross is left out; its message stands.
         complete =
             status != LUA_ERRMEM && !failed && !isText && encode_values(vm, L, lua_gettop(L) - 1, 1, kCopy, out, why);
@@ -213,11 +243,12 @@ hk_result error_result(hk_vm* vm, lua_State* from, int status)
     else
         put_frame_list(vm, from, out);
     vm->trace.clear();
+    out.put_tagged(HK_T_NUMBER, &number, 8);
     lua_settop(L, top);
 
     hk_result r = {};
     r.status = status == LUA_ERRMEM ? HK_ERR_MEMORY : HK_ERR_RUNTIME;
-    r.count = 3;
+    r.count = 4;
     r.data = out.data();
     r.size = out.size();
     return r;
@@ -259,8 +290,22 @@ int trace_handler(lua_State* L)
 {
     hk_vm* vm = vm_of(L);
     vm->trace.clear();
-    put_frame_list(vm, L, vm->trace, 1); // not the handler itself
+    put_frame_list(vm, L, vm->trace, 1, vm->traceFrom); // not the handler itself, and not who called the host
     return 1;
+}
+
+void note_place(hk_vm* vm)
+{
+    vm->trace.clear();
+    put_list(
+        vm->trace,
+        [&]
+        {
+            uint32_t count = 0;
+            vm->running.each([&](lua_State* L) { count += put_frames(vm, L, vm->trace, 0, 0); });
+            return count;
+        }
+    );
 }
 
 } // namespace hk

@@ -320,7 +320,27 @@ private:
         if (lua_getreadonly(L, -1))
             return fail("flat error: the table is read-only");
         set_meta(kErrorMeta);
+        keep_number();
         return true;
+    }
+
+    // The host's number for the error on top lies under the key "".
+    void keep_number()
+    {
+        lua_pushliteral(L, "");
+        lua_rawget(L, -2);
+        if (lua_type(L, -1) == LUA_TNUMBER)
+        {
+            lua_rawgeti(L, LUA_REGISTRYINDEX, vm->fixed[kErrorIds]);
+            lua_pushvalue(L, -3);
+            lua_pushvalue(L, -3);
+            lua_rawset(L, -3);
+            lua_pop(L, 1);
+            lua_pushliteral(L, "");
+            lua_pushnil(L);
+            lua_rawset(L, -4);
+        }
+        lua_pop(L, 1);
     }
 
     bool reference()

@@ -90,6 +90,8 @@ int drive(hk_vm* vm, lua_State* top, int nargs)
 {
     // Luau's limit of nested C calls counts on through host calls: they share one C stack.
     lua_State* from = vm->running.innermost();
+    if (std::exchange(vm->raiseOnResume, false))
+        return lua_resumeerror(top, from);
     return next_broken(vm, top) ? drive_chain(vm, top, from) : lua_resume(top, from, nargs);
 }
 
@@ -170,6 +172,12 @@ void mark_ended(hk_vm* vm, uint64_t run, uint32_t reason)
 void end_run(hk_vm* vm, uint32_t reason)
 {
     mark_ended(vm, vm->run, reason);
+    leave_run(vm);
+}
+
+void leave_run(hk_vm* vm)
+{
+    note_place(vm);
     throw Kill();
 }
 
@@ -263,7 +271,9 @@ extern "C" hk_result hk_call_function(hk_vm* vm, hk_ref fn, const uint8_t* args,
         RunScope scope(vm, 1);
         vm->running.push(L);
         vm->depth++;
+        ptrdiff_t outer = std::exchange(vm->traceFrom, L->ci - L->base_ci);
         status = lua_pcall(L, int(nargs), LUA_MULTRET, top + 1);
+        vm->traceFrom = outer;
         vm->depth--;
     };
     size_t depth = vm->depth;
@@ -487,7 +497,11 @@ hk_resume(hk_vm* vm, hk_ref thread, const uint8_t* args, size_t size, uint32_t n
                 lua_settop(co, before); // so that it can be tried again
         }
         else
+        {
+            vm->raiseOnResume = (flags & HK_RESUME_ERROR) != 0 && co->status == LUA_YIELD;
             r = run_thread(vm, co, have + int(nargs), keep, inPlace);
+            vm->raiseOnResume = false;
+        }
     }
     if (r.status == HK_YIELD || r.status == HK_WAIT || r.status == HK_SLICE)
         r.thread = thread;

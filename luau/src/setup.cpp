@@ -206,6 +206,13 @@ void make_fixed(hk_vm* vm, lua_State* L)
     open_json(L);
     vm->fixed[kNatives] = lua_ref(L, -1);
     lua_pop(L, 4);
+    lua_newtable(L);
+    lua_newtable(L);
+    lua_pushliteral(L, "k");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    vm->fixed[kErrorIds] = lua_ref(L, -1);
+    lua_pop(L, 1);
 }
 
 // The coroutine functions that pass a break on to their caller: waits find their thread by them.

@@ -34,6 +34,7 @@ enum FixedRef
     kTraceHandler, // error handler of hk_call_function
     kSealed,       // the sealed globals behind the run's
     kNatives,      // name -> built-in value, for HK_T_NATIVE
+    kErrorIds,     // error table of the host -> the host's number for it; weak
     kFixedRefs
 };
 
@@ -66,6 +67,13 @@ public:
     void pop()
     {
         blocked -= links[--count].blocks;
+    }
+    // Calls f with each thread of all runs, innermost first.
+    template<typename F>
+    void each(F f) const
+    {
+        for (int i = count - 1; i >= 0; i--)
+            f(links[i].L);
     }
     // How many threads of the newest run could not yield when they resumed the next one.
     int blocked = 0;
@@ -147,7 +155,9 @@ struct hk_vm
     bool dead = false;    // killed: nothing but reset and close
     hk::FlatIn payload;   // outcome of the host call that is being resumed
     bool payloadError = false;
-    hk::Buf trace;                                          // frames that the error handler of hk_call_function saw
+    bool raiseOnResume = false; // a thread that yielded goes on with an error
+    hk::Buf trace;              // frames that the error handler of hk_call_function saw, or a kill met
+    ptrdiff_t traceFrom = 0;    // calls below the one that the handler is for
     lua_CFunction resumeCall = nullptr, wrapCall = nullptr; // coroutine.resume and what wrap returns
 
     // Limits of this run.
@@ -193,11 +203,14 @@ inline uint32_t kill_reason(const hk_vm* vm)
     return (word >> 8) == (vm->run & 0xffffffffffffffull) ? uint32_t(word & 0xff) : 0;
 }
 
+// Notes where the script is, and throws Kill.
+[[noreturn]] void leave_run(hk_vm* vm);
+
 // Throws Kill when this run has been ended.
-inline void check_kill(const hk_vm* vm)
+inline void check_kill(hk_vm* vm)
 {
     if (kill_reason(vm))
-        throw Kill();
+        leave_run(vm);
 }
 
 // Marks the run as ended. An end that was marked before keeps its reason.
@@ -263,6 +276,7 @@ hk_result error_result(hk_vm* vm, lua_State* from, int status);
 hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status, bool keep = false);
 
 int trace_handler(lua_State* L);
+void note_place(hk_vm* vm); // into vm->trace
 void flush_output(hk_vm* vm);
 bool deliver_output(hk_vm* vm); // false: the host ended the run meanwhile
 void give_output(hk_vm* vm, const char* text, size_t size);

@@ -193,9 +193,11 @@ func (v *VM) settle(t *task, out luau.Outcome) error {
 		v.push(t, func() (luau.ThreadID, luau.Outcome) { return t.thread, v.state.Resume(t.thread, t.options()) })
 		return nil
 	case luau.StatusYielded:
-		out = luau.Outcome{Status: luau.StatusFailed, Err: &luau.Error{
-			Code: luau.CodeRuntime, Message: "coroutine.yield outside of a coroutine: nobody can resume this thread",
-		}}
+		// Where it yielded it hears that nobody can resume it; it may catch that.
+		v.push(t, func() (luau.ThreadID, luau.Outcome) {
+			return t.thread, v.state.DeliverError(t.thread, t.options(), "coroutine.yield", errNobody)
+		})
+		return nil
 	}
 	if luau.IsKilled(out.Err) {
 		return out.Err
@@ -209,6 +211,10 @@ func (v *VM) settle(t *task, out luau.Outcome) error {
 		v.tasks--
 	}
 	return nil
+}
+
+var errNobody = &luau.Error{
+	Code: luau.CodeRuntime, Message: "coroutine.yield outside of a coroutine: nobody can resume this thread",
 }
 
 func (v *VM) takeSlot() bool {

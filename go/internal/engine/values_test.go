@@ -104,7 +104,7 @@ func TestX02ResultsOfEveryKind(t *testing.T) {
 // A12: what a script may throw. The exit codes are in tests/cli.
 func TestA12ThrownValuesAreReadable(t *testing.T) {
 	for source, want := range map[string]string{
-		`error({})`: "table without a message", `error({message = "in the table"})`: "in the table", `error(nil)`: "nil", `error(false)`: "false", `error()`: "nil",
+		`error({})`: "the error value {}", `error({message = "in the table"})`: "in the table", `error(nil)`: "nil", `error(false)`: "false", `error()`: "nil",
 		`error(setmetatable({}, {__tostring = function() error("again") end}))`: "cannot be shown",
 		`error(setmetatable({}, {__tostring = function() return 5 end}))`:       "5",
 		`error(setmetatable({}, {__tostring = function() return "shown" end}))`: "shown",

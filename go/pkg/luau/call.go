@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/capi"
@@ -144,7 +145,7 @@ func (c *Call) raise(err error) {
 	})
 	if failed != nil {
 		c.out.buf, c.out.depth = c.out.buf[:0], 0
-		_ = c.out.errorValue(CodePanic, failed.Error(), nil)
+		_ = c.out.errorValue(CodePanic, failed.Error(), nil, 0)
 	}
 	c.finish(capi.CallError, 1)
 }
@@ -155,15 +156,9 @@ type Fields interface{ ErrorFields() map[string]any }
 // raised writes the error value that a script sees for a Go error.
 func (e *encoder) raised(name string, err error) {
 	var script *Error
-	if errors.As(err, &script) && script.Value != nil {
-		value := script.Value
-		if script.host {
-			e.tag(capi.TagError)
-			value = script.withAllFrames()
-		}
-		if e.value(value) == nil {
-			return
-		}
+	errors.As(err, &script)
+	if script != nil && err == error(script) && script.Value != nil && e.again(script) {
+		return
 	}
 	e.buf, e.depth = e.buf[:0], 0
 	code := CodeOf(err)
@@ -171,27 +166,71 @@ func (e *encoder) raised(name string, err error) {
 		code = CodeHost
 	}
 	message := err.Error()
-	var fields map[string]any
-	if script != nil && len(script.Frames) > 0 {
-		fields = map[string]any{framesField: frameList(script.Frames)}
-	}
+	fields := script.fields()
 	var with Fields
 	if errors.As(err, &with) {
 		fields = with.ErrorFields()
 	}
-	if e.errorValue(code, message, fields) == nil {
+	var number float64
+	if e.state != nil {
+		number = e.state.raised.add(err)
+	}
+	if e.errorValue(code, message, fields, number) == nil {
 		return
 	}
 	e.buf, e.depth = e.buf[:0], 0
-	_ = e.errorValue(code, name+": "+message, nil)
+	_ = e.errorValue(code, name+": "+message, nil, number)
 }
 
-func (e *encoder) errorValue(code Code, message string, fields map[string]any) error {
+// again raises the value of a script's error once more.
+func (e *encoder) again(script *Error) bool {
+	value := script.Value
+	if script.host {
+		e.tag(capi.TagError)
+		value = script.withAllFrames()
+		if table, ok := value.(map[string]any); ok && e.state != nil {
+			table = maps.Clone(table)
+			table[numberField] = e.state.raised.add(script)
+			value = table
+		}
+	}
+	return e.value(value) == nil
+}
+
+// fields are what the table of an error that stands for e holds besides code and message.
+func (e *Error) fields() map[string]any {
+	if e == nil {
+		return nil
+	}
+	fields := map[string]any{}
+	if table, ok := e.Value.(map[string]any); ok {
+		maps.Copy(fields, table)
+	}
+	frames := e.Frames
+	if len(frames) == 0 && e.Line > 0 {
+		frames = []Frame{{Chunk: e.Chunk, Line: e.Line}}
+	}
+	if len(frames) > 0 {
+		fields[framesField] = frameList(frames)
+	}
+	if e.Column > 0 {
+		fields[columnField] = float64(e.Column)
+	}
+	return fields
+}
+
+// numberField holds the number of an error on its way into the VM.
+const numberField = ""
+
+func (e *encoder) errorValue(code Code, message string, fields map[string]any, number float64) error {
 	m := make(map[string]any, len(fields)+2)
 	for k, v := range fields {
 		m[k] = v
 	}
 	m["code"], m["message"] = string(code), message
+	if number != 0 {
+		m[numberField] = number
+	}
 	e.tag(capi.TagError)
 	return e.object(m)
 }

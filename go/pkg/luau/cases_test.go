@@ -160,7 +160,7 @@ func TestA12ThrownValues(t *testing.T) {
 	s := newState(t, luau.Options{})
 	for source, message := range map[string]string{
 		"error({code = 'x', message = 'of a table'})": "of a table",
-		"error({})":    "the error value is a table without a message",
+		"error({})":    "the error value {}",
 		"error(nil)":   "nil",
 		"error()":      "nil",
 		"error(false)": "false",
@@ -293,11 +293,11 @@ func TestLimitsOfARun(t *testing.T) {
 	}
 	_, err := s.Do(background, "=t", "for i = 1, 100 do pcall(f) end")
 	requireCode(t, luau.CodeLimit, err)
-	require.EqualError(t, err, "more than 10 host calls in one run")
+	require.EqualError(t, err, "t:1: more than 10 host calls in one run")
 	require.NoError(t, s.Reset())
 	printed = 0
 	_, err = s.Do(background, "=t", "while true do pcall(print, 'xxxxxxxxx') end")
-	require.EqualError(t, err, "more than 100 bytes printed in one run")
+	require.EqualError(t, err, "t:1: more than 100 bytes printed in one run")
 	require.Equal(t, 100, printed)
 	require.NoError(t, s.Reset())
 	_, err = s.Begin(luau.Limits{HostCalls: 5})

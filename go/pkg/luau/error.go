@@ -169,7 +169,7 @@ func (s *State) failure(r capi.Result) error {
 	case capi.ErrRuntime, capi.ErrMemory:
 		return s.scriptError(r)
 	case capi.ErrKilled:
-		return s.killed(uint32(r.Token))
+		return s.killed(uint32(r.Token), r)
 	case capi.ErrConvert:
 		return fail(CodeConvert, "%s", r.Data)
 	case capi.ErrLimit:
@@ -179,15 +179,31 @@ func (s *State) failure(r capi.Result) error {
 	}
 }
 
-func (s *State) killed(reason uint32) error {
+func (s *State) killed(reason uint32, r capi.Result) error {
 	switch {
 	case s.ended == nil:
-		s.ended, s.endedRun = s.endOf(reason), s.run
+		s.ended, s.endedRun = s.placed(s.endOf(reason), r), s.run
 	case s.endedRun != s.run:
 		return &Error{Code: CodeInvalid, killed: true,
 			Message: "an earlier run of this State was ended (" + s.ended.Error() + "): only Reset and Close are possible"}
 	}
 	return s.ended
+}
+
+// placed says where the script was when its run was ended.
+func (s *State) placed(err error, r capi.Result) error {
+	e, ok := err.(*Error)
+	if !ok || r.Count != 1 {
+		return err
+	}
+	d := decoder{state: s, data: r.Data}
+	frames, bad := d.value(0)
+	if bad != nil {
+		return err
+	}
+	e.Frames = readFrames(frames)
+	e.locate()
+	return e
 }
 
 func (s *State) endOf(reason uint32) error {
@@ -225,12 +241,24 @@ func (s *State) scriptError(r capi.Result) error {
 			e.Frames = readFrames(frames)
 		}
 	}
+	if err == nil {
+		var number any
+		if number, err = d.value(0); err == nil {
+			e.cause = s.raised.find(number)
+		}
+	}
+	if e.Message == "" && e.Value != nil {
+		e.Message = "the error value " + shown(e.Value)
+	}
 	if err != nil {
 		e.Message += " (the report is unreadable: " + err.Error() + ")"
 	}
 	if table, ok := e.Value.(map[string]any); ok {
 		if code, ok := table["code"].(string); ok && code != "" {
 			e.Code = Code(code)
+		}
+		if column, ok := table[columnField].(float64); ok && e.Code == CodeCompile {
+			e.Column = int(column)
 		}
 		// Frames of another thread whose error this one passed on: see raised.
 		if inner, ok := table[framesField].([]any); ok {
@@ -252,8 +280,48 @@ func (e *Error) Behind(inner *Error) *Error {
 	return &copied
 }
 
-// framesField of an error table lists frames of where it came from.
-const framesField = "frames"
+// framesField of an error table lists frames of where it came from; columnField is of a compile error.
+const (
+	framesField = "frames"
+	columnField = "column"
+)
+
+// mostShown is how much of an error value without a message is its message.
+const mostShown = 500
+
+func shown(v any) string {
+	text := Format(v)
+	if len(text) > mostShown {
+		text = text[:mostShown] + "..."
+	}
+	return text
+}
+
+// raisedErrors are the latest errors that host functions raised, by the numbers that their tables in
+// the script carry: what a script lets through leads back to the error itself.
+type raisedErrors struct {
+	last   uint64
+	latest [32]struct {
+		number uint64
+		err    error
+	}
+}
+
+func (r *raisedErrors) add(err error) float64 {
+	r.last++
+	place := &r.latest[r.last%uint64(len(r.latest))]
+	place.number, place.err = r.last, err
+	return float64(r.last)
+}
+
+func (r *raisedErrors) find(number any) error {
+	n, _ := number.(float64)
+	place := r.latest[uint64(n)%uint64(len(r.latest))]
+	if n == 0 || place.number != uint64(n) {
+		return nil
+	}
+	return place.err
+}
 
 func frameList(frames []Frame) []any {
 	list := make([]any, len(frames))
@@ -300,12 +368,19 @@ func (e *Error) locate() {
 		e.Chunk, e.Line = f.Chunk, f.Line
 		break
 	}
+	// coroutine.wrap puts its own place before that of the error.
+	for e.stripPlace() {
+	}
+}
+
+func (e *Error) stripPlace() bool {
 	for _, f := range e.Frames {
 		prefix := fmt.Sprintf("%s:%d: ", ChunkName(f.Chunk), f.Line)
 		if f.Line > 0 && strings.HasPrefix(e.Message, prefix) {
 			e.Message = e.Message[len(prefix):]
 			e.Chunk, e.Line = f.Chunk, f.Line
-			return
+			return true
 		}
 	}
+	return false
 }

@@ -146,7 +146,7 @@ func ExampleFunction_Call() {
 	_, err = f.Call(ctx)
 	fmt.Println(err, "/", errors.Is(err, context.DeadlineExceeded), luau.IsKilled(err))
 	// Output:
-	// the time limit was reached / true true
+	// endless:1: the time limit was reached / true true
 }
 
 // Save and Reset give each run a State that no earlier one has touched, in microseconds.

@@ -2,6 +2,7 @@ package luau
 
 import (
 	"context"
+	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/capi"
 )
@@ -73,8 +74,8 @@ type LoadOptions struct {
 	OwnGlobals bool
 }
 
-// Load makes a function of bytecode. The chunk name starts with "=" (shown as it is) or "@" (a
-// path) and appears in errors.
+// Load makes a function of bytecode. The chunk name appears in errors: "@" and a path, or "=" and any
+// text; a name without either is such a text.
 func (s *State) Load(code *Bytecode, chunk string, o LoadOptions) (*Function, error) {
 	if err := s.acquire(); err != nil {
 		return nil, err
@@ -90,11 +91,19 @@ func (s *State) Load(code *Bytecode, chunk string, o LoadOptions) (*Function, er
 	if o.OwnGlobals {
 		flags |= capi.LoadOwnGlobals
 	}
-	r := s.vm.Load(code.code, chunk, flags)
+	r := s.vm.Load(code.code, markedChunk(chunk), flags)
 	if r.Status != capi.OK {
 		return nil, s.failure(r)
 	}
 	return s.wrap(capi.RefFunction, r.Thread).(*Function), nil
+}
+
+// markedChunk is a chunk's name with the mark that Luau wants: without one it takes it for the source.
+func markedChunk(name string) string {
+	if strings.HasPrefix(name, "@") || strings.HasPrefix(name, "=") {
+		return name
+	}
+	return "=" + name
 }
 
 // callScope is a call under a context.

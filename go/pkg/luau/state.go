@@ -66,6 +66,7 @@ type State struct {
 	calls   []*Call // one for each nesting depth, reused
 	depth   int
 	scratch []byte
+	raised  raisedErrors
 }
 
 // New makes a State with Luau's libraries, sandboxed.
