@@ -29,6 +29,8 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	root.SetArgs(args)
+	root.Version = versioncmd.Line()
+	root.SetVersionTemplate("{{.Version}}\n")
 	run := runcmd.Command("run")
 	run.Short = "Run a script, as luau alone does"
 	root.AddCommand(run, versioncmd.Command())

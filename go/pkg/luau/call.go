@@ -249,8 +249,9 @@ func (c *Call) Args() Values {
 	return Values{state: c.state, data: c.args, count: c.n, taken: &c.taken, live: &c.serial, stamp: c.serial}
 }
 
-// CanWait says whether the call may answer with Wait. False where Luau cannot yield: in a sort
-// comparator, a metamethod, a gsub callback.
+// CanWait says whether the call may answer with Wait: in a thread that State.Start began, where Luau
+// can yield. False in a sort comparator, a metamethod, a gsub callback, and everywhere below State.Do
+// and Function.Call, which run to their end.
 func (c *Call) CanWait() bool { return c.raw.Valid() && c.raw.CanWait() }
 
 // Context is that of the [Function.Call] or [State.Do] that runs the script; never nil.

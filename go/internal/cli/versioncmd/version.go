@@ -22,15 +22,20 @@ func Command() *cobra.Command {
 		Short: "Print the versions of hukilau, Luau and Go, and whether native code can be made",
 		Args:  exit.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			native := "off"
-			if luau.NativeSupported() {
-				native = "on"
-			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "hukilau %s (Luau %s, %s, commit %s, native code %s, %s/%s)\n",
-				orUnknown(Build.Version), luau.Version(), runtime.Version(), commit(), native, runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), Line())
 			return err
 		},
 	}
+}
+
+// Line is all versions in one line.
+func Line() string {
+	native := "off"
+	if luau.NativeSupported() {
+		native = "on"
+	}
+	return fmt.Sprintf("hukilau %s (Luau %s, %s, commit %s, native code %s, %s/%s)",
+		orUnknown(Build.Version), luau.Version(), runtime.Version(), commit(), native, runtime.GOOS, runtime.GOARCH)
 }
 
 func orUnknown(s string) string {
