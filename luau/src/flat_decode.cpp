@@ -377,7 +377,8 @@ private:
         in.p += n;
         lua_rawget(L, -2);
         lua_remove(L, -2);
-        return !lua_isnil(L, -1) || fail("no built-in value of that name: there are json, json_encode, json_decode and json.<function>");
+        return !lua_isnil(L, -1) ||
+               fail("no built-in value of that name: there are json, json_encode, json_decode and json.<function>");
     }
 
     hk_vm* vm;
