@@ -67,27 +67,29 @@ var ErrTimeout = fmt.Errorf("%w", context.DeadlineExceeded)
 
 // Run runs a script to its end.
 func Run(ctx context.Context, s Script) (Stats, error) {
-	source, err := s.source()
-	if err != nil {
-		return Stats{}, err
-	}
 	if err := checkFolders(s.Libs); err != nil {
 		return Stats{}, err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	out := &writer{w: s.Stdout, failed: stop}
-	tasks := &taskErrors{w: s.Stderr}
-	vm, err := newVM(s, out, tasks)
-	if err != nil {
-		return Stats{}, err
-	}
-	defer vm.Close()
 	if s.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, s.Timeout, ErrTimeout)
 		defer cancel()
 	}
+	source, err := s.source(ctx)
+	if err != nil {
+		return Stats{}, err
+	}
+	terminal := Terminal(s.Stdout)
+	s.Stdout, s.Stderr = patient(ctx, s.Stdout), patient(ctx, s.Stderr)
+	out := &writer{w: s.Stdout, failed: stop}
+	tasks := &taskErrors{w: s.Stderr}
+	vm, err := newVM(s, out, tasks, terminal)
+	if err != nil {
+		return Stats{}, err
+	}
+	defer vm.Close()
 	started := time.Now()
 	args := make([]any, len(s.Args))
 	for i, a := range s.Args {
@@ -104,35 +106,22 @@ func Run(ctx context.Context, s Script) (Stats, error) {
 	return stats, s.withText(tasks.told(err))
 }
 
-// source reads the script.
-func (s *Script) source() (module.Source, error) {
-	if s.Text == nil {
-		return module.ReadScript(s.Path)
+// source reads the script. A pipe may let it wait, until ctx ends.
+func (s *Script) source(ctx context.Context) (module.Source, error) {
+	if s.Text != nil {
+		return module.Source{Chunk: "@" + s.Path, Code: []byte(*s.Text)}, nil
 	}
-	return module.Source{Chunk: "@" + s.Path, Code: []byte(*s.Text)}, nil
+	return within(ctx, func() (module.Source, error) { return module.ReadScript(s.Path) })
 }
 
 // ReadText reads a script from elsewhere than a file, until ctx ends.
 func ReadText(ctx context.Context, name string, r io.Reader) (string, error) {
-	type read struct {
-		text []byte
-		err  error
+	text, err := within(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(r, luau.MaxSource+1)) })
+	if err != nil {
+		return "", fmt.Errorf("cannot read the script from %s: %w", name, err)
 	}
-	done := make(chan read, 1)
-	go func() {
-		text, err := io.ReadAll(io.LimitReader(r, luau.MaxSource+1))
-		done <- read{text, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	case got := <-done:
-		if got.err != nil {
-			return "", fmt.Errorf("cannot read the script from %s: %w", name, got.err)
-		}
-		text, err := module.CleanText(name, got.text)
-		return string(text), err
-	}
+	text, err = module.CleanText(name, text)
+	return string(text), err
 }
 
 // withText lets Report show lines of a script that is in no file.
@@ -165,7 +154,7 @@ func checkFolders(folders []string) error {
 	return nil
 }
 
-func newVM(s Script, out *writer, tasks *taskErrors) (*engine.VM, error) {
+func newVM(s Script, out *writer, tasks *taskErrors, terminal bool) (*engine.VM, error) {
 	client, err := httpmod.New(httpmod.Options{Policy: s.policy()})
 	if err != nil {
 		return nil, &OptionError{err.Error()}
@@ -186,7 +175,7 @@ func newVM(s Script, out *writer, tasks *taskErrors) (*engine.VM, error) {
 		Native:      s.Native,
 		Optimize:    s.Optimize,
 		Output:      out.write,
-		OutputLines: Terminal(s.Stdout),
+		OutputLines: terminal,
 		Log:         s.Log.writer(s.Stderr),
 		TaskFailed:  tasks.report,
 	})

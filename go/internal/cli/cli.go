@@ -43,22 +43,27 @@ func Main(ctx context.Context, args []string, s Streams) int {
 
 func report(ctx context.Context, err error, s Streams) int {
 	code := exitCode(ctx, err)
+	app.WriteSoon(s.Err, told(err, code, s.Colour))
+	return code
+}
+
+// told is what a person or program reads about an error.
+func told(err error, code int, colour bool) string {
 	var asJSON *exit.JSONError
 	switch {
 	case code == exit.Usage:
-		fmt.Fprintf(s.Err, "error: %s\nRun `luau --help` for how to use it.\n", err)
+		return fmt.Sprintf("error: %s\nRun `luau --help` for how to use it.\n", err)
 	case errors.As(err, &asJSON):
-		fmt.Fprint(s.Err, app.ReportJSON(asJSON.Cause))
+		return app.ReportJSON(asJSON.Cause)
 	case code == exit.Interrupted:
-		fmt.Fprintln(s.Err, "interrupted")
-	default:
-		fmt.Fprint(s.Err, app.Report(err, s.Colour))
-		var hinted *exit.HintError
-		if errors.As(err, &hinted) {
-			fmt.Fprintf(s.Err, "hint: %s\n", hinted.Hint)
-		}
+		return "interrupted\n"
 	}
-	return code
+	text := app.Report(err, colour)
+	var hinted *exit.HintError
+	if errors.As(err, &hinted) {
+		text += fmt.Sprintf("hint: %s\n", hinted.Hint)
+	}
+	return text
 }
 
 func exitCode(ctx context.Context, err error) int {

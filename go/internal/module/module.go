@@ -76,7 +76,10 @@ type Location struct {
 func New(o Options) (*Resolver, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("module: working directory: %w", err)
+		if !filepath.IsAbs(o.Script) {
+			return nil, fmt.Errorf("module: working directory: %w", err)
+		}
+		dir = filepath.Dir(o.Script) // the working directory is gone, and not needed
 	}
 	r := &Resolver{dir: dir, files: tree{files: o.FS}}
 	if o.FS == nil {

@@ -1,6 +1,7 @@
 package luau
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -8,6 +9,9 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/capi"
 )
+
+// defaultMemory is the MemoryLimit of a State that is given none.
+const defaultMemory = 256 << 20
 
 // Options describe a State. The zero value is a good default.
 type Options struct {
@@ -89,7 +93,8 @@ func New(o Options) (*State, error) {
 	vm, status := capi.NewVM(uint64(o.MemoryLimit), flags, s.host)
 	if status != capi.OK {
 		capi.Unregister(s.host)
-		return nil, fail(CodeMemory, "no memory for a State: MemoryLimit is %d bytes, and a State needs about 512 KiB", o.MemoryLimit)
+		return nil, fail(CodeMemory, "no memory for a State: its limit is %d bytes of address space, of which it uses about 512 KiB at once",
+			cmp.Or(o.MemoryLimit, defaultMemory))
 	}
 	s.vm = vm
 	s.cleanup = runtime.AddCleanup(s, release, owned{vm, s.host})
