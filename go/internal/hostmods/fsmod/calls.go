@@ -109,10 +109,16 @@ func (i *instance) append(c *luau.Call) error {
 	}, release)
 }
 
+// seconds is a time as scripts know it. The two parts are added last: nanoseconds since 1970 are more
+// than a number holds exactly.
+func seconds(t time.Time) float64 {
+	return float64(t.Unix()) + float64(t.Nanosecond())/float64(time.Second)
+}
+
 func entry(path string, info fs.FileInfo) map[string]any {
 	return map[string]any{
 		"path": path, "name": filepath.Base(path), "kind": kindOf(info.Mode()),
-		"size": float64(info.Size()), "modified": float64(info.ModTime().UnixNano()) / float64(time.Second),
+		"size": float64(info.Size()), "modified": seconds(info.ModTime()),
 	}
 }
 
@@ -170,13 +176,11 @@ func (i *instance) remove(c *luau.Call) error {
 	if err != nil {
 		return err
 	}
-	var options struct {
-		Recursive bool `luau:"recursive"`
-	}
-	if err := c.BindOpt(1, &options); err != nil {
+	recursive, err := recursiveOption(c, 1)
+	if err != nil {
 		return err
 	}
-	return i.with(c, path, toWrite, options.Recursive, func(ctx context.Context, p *place) (any, error) {
+	return i.with(c, path, toWrite, recursive, func(ctx context.Context, p *place) (any, error) {
 		if p.name == "." || p.name == string(filepath.Separator) {
 			return nil, invalid("is a root, which is not removed")
 		}
@@ -184,13 +188,33 @@ func (i *instance) remove(c *luau.Call) error {
 		if err != nil {
 			return nil, err
 		}
-		if info.IsDir() && options.Recursive {
+		if info.IsDir() && recursive {
 			if err := empty(ctx, p, p.name); err != nil {
 				return nil, err
 			}
 		}
 		return nil, p.Remove(p.name)
 	})
+}
+
+// recursiveOption reads {recursive: boolean?}. A misspelt name must not be taken for false.
+func recursiveOption(c *luau.Call, n int) (bool, error) {
+	options, err := c.MapOpt(n)
+	if err != nil {
+		return false, err
+	}
+	recursive := false
+	for name, value := range options {
+		given, ok := value.(bool)
+		switch {
+		case name != "recursive":
+			return false, c.Argument(n, ": there is no option "+name+"; there is recursive")
+		case !ok && value != nil:
+			return false, c.Argument(n, ": recursive must be a boolean")
+		}
+		recursive = given
+	}
+	return recursive, nil
 }
 
 // copy: (from: string, to: string) -> ()

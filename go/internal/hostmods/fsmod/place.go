@@ -141,6 +141,9 @@ func (i *instance) enterRoot(how access, list []*place) error {
 		return invalid("the two paths are in different granted directories; copy and remove")
 	}
 	root, err := os.OpenRoot(dir)
+	if info, other := os.Stat(dir); err != nil && other == nil && !info.IsDir() {
+		err = &fault{code: codeNotFound, message: "it is not a directory"}
+	}
 	if err != nil {
 		f := *faultOf(err)
 		f.message = "the directory that is granted for it (" + how.key + ") cannot be opened: " + f.message

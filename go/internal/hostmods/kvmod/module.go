@@ -81,13 +81,20 @@ func value(c *luau.Call) (any, error) {
 
 // ttl reads the options; 0 when the key stays.
 func ttl(c *luau.Call) (time.Duration, error) {
-	var options struct {
-		TTL *float64 `luau:"ttl"`
-	}
-	if err := c.BindOpt(2, &options); err != nil || options.TTL == nil {
+	options, err := c.MapOpt(2)
+	if err != nil {
 		return 0, err
 	}
-	seconds := *options.TTL
+	for name := range options {
+		if name != "ttl" {
+			return 0, c.Argument(2, ": there is no option "+name+"; there is ttl")
+		}
+	}
+	given := options["ttl"]
+	if given == nil {
+		return 0, nil
+	}
+	seconds, _ := given.(float64)
 	if !(seconds > 0) {
 		return 0, c.Argument(2, ": ttl must be a number of seconds, more than 0")
 	}
