@@ -61,10 +61,10 @@ var apart = []struct{ from, to, why string }{
 var guarded = []struct{ path, allowed, why string }{
 	{"C", `^go/internal/capi$`, "cgo stays in capi"},
 	{"unsafe", `^go/internal/capi$`, "unsafe stays in capi"},
-	{"os", `^go/(cmd/|internal/app$|internal/module$)`, "only main and app touch the process; the module resolver reads files"},
+	{"os", `^go/(cmd/|internal/app$|internal/module$|internal/hostmods/fsmod$)`, "only main and app touch the process; the module resolver and fs work on files"},
 	{"os/signal", `^go/cmd/`, "signals belong to main"},
 	{"os/exec", `^go/cmd/`, "only main starts programs"},
-	{"syscall", `^go/(cmd/|internal/module$|internal/hostmods/httpmod$)`, "system calls: signals, FIFOs, sockets before they connect"},
+	{"syscall", `^go/(cmd/|internal/module$|internal/hostmods/(http|fs)mod$)`, "system calls: signals, FIFOs, sockets before they connect"},
 	{"net/http", `^go/internal/(hostmods/httpmod|server|gateway|agent|app)(/|$)`, "servers and models stay out of the small binary"},
 	{"github.com/spf13/cobra", `^go/internal/cli(/|$)`, "the command line stays in cli"},
 	{"log", `^$`, "log/slog, or an error"},

@@ -16,6 +16,8 @@ import (
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/hostmods/builtin"
 	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/kvmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/processmod"
 	"github.com/hukilau/hukilau/go/internal/module"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -103,7 +105,35 @@ func Run(ctx context.Context, s Script) (Stats, error) {
 	if out.err != nil {
 		return stats, fmt.Errorf("cannot write what the script prints: %w", out.err)
 	}
-	return stats, s.withText(tasks.told(err))
+	return stats, s.withText(exited(tasks.told(err)))
+}
+
+// ExitError is the end of a script that asked for an exit code other than 0.
+type ExitError struct{ Code int }
+
+// Error says so.
+func (e *ExitError) Error() string { return (&processmod.Exit{Code: e.Code}).Error() }
+
+// exited tells a script that ended itself from one that failed.
+func exited(err error) error {
+	var exit *processmod.Exit
+	switch {
+	case !luau.IsKilled(err) || !errors.As(err, &exit):
+		return err
+	case exit.Code == 0:
+		return nil
+	}
+	return &ExitError{exit.Code}
+}
+
+// modules are those of a script that has the process to itself.
+func (s *Script) modules(client *httpmod.Client) []hostmod.Module {
+	return builtin.Modules(builtin.Parts{
+		HTTP:    httpmod.NewModule(client),
+		Environ: os.Environ,
+		Keys:    kvmod.NewStore(kvmod.Options{}).Module(""),
+		Process: &processmod.Module{Args: s.Args, Cwd: os.Getwd},
+	})
 }
 
 // source reads the script. A pipe may let it wait, until ctx ends.
@@ -168,7 +198,7 @@ func newVM(s Script, out *writer, tasks *taskErrors, terminal bool) (*engine.VM,
 		return nil, err
 	}
 	return engine.New(&engine.Config{
-		Modules:     builtin.Modules(httpmod.NewModule(client)),
+		Modules:     s.modules(client),
 		Grants:      s.grants(),
 		Resolver:    resolver,
 		MemoryLimit: s.Memory,

@@ -42,6 +42,10 @@ func Main(ctx context.Context, args []string, s Streams) int {
 }
 
 func report(ctx context.Context, err error, s Streams) int {
+	var ended *app.ExitError
+	if errors.As(err, &ended) {
+		return ended.Code // the script's own wish, so nothing is reported
+	}
 	code := exitCode(ctx, err)
 	app.WriteSoon(s.Err, told(err, code, s.Colour))
 	return code

@@ -158,6 +158,9 @@ func (v *VM) State() *luau.State { return v.state }
 // Context implements hostmod.VM.
 func (v *VM) Context() context.Context { return v.context.get() }
 
+// End implements hostmod.VM.
+func (v *VM) End(cause error) { v.state.Kill(v.run, cause) }
+
 // Charge implements hostmod.VM.
 func (v *VM) Charge(n int64) bool { return v.state.Charge(n) }
 

@@ -19,11 +19,12 @@ import (
 
 // VM is a hostmod.VM that notes what its module does.
 type VM struct {
-	State  *luau.State
-	Logs   []string
-	Slept  []time.Duration
-	LogErr error // what Log answers
-	grants hostmod.Grants
+	State   *luau.State
+	Logs    []string
+	Slept   []time.Duration
+	LogErr  error // what Log answers
+	EndedBy error // the cause of the first End
+	grants  hostmod.Grants
 }
 
 var _ hostmod.VM = (*VM)(nil)
@@ -107,6 +108,13 @@ func (v *VM) Await(c *luau.Call, work hostmod.Work) error {
 func (v *VM) Sleep(_ *luau.Call, d time.Duration) error {
 	v.Slept = append(v.Slept, d)
 	return nil
+}
+
+// End implements hostmod.VM: it notes the cause and ends nothing.
+func (v *VM) End(cause error) {
+	if v.EndedBy == nil {
+		v.EndedBy = cause
+	}
 }
 
 // Context implements hostmod.VM.

@@ -37,14 +37,17 @@ type Instance interface {
 // after ctx ends. The values become the function's results.
 type Work func(ctx context.Context) ([]any, error)
 
-// VM is what an instance may use of its VM. Await and Sleep are for the goroutine that owns the VM,
-// the rest for any.
+// VM is what an instance may use of its VM. Await, Sleep and End are for the goroutine that owns
+// the VM, the rest for any.
 type VM interface {
 	// Await runs work and gives its result to the script. Where the script can yield, other tasks
 	// of the VM go on meanwhile; elsewhere the VM waits in place.
 	Await(c *luau.Call, work Work) error
 	// Sleep lets the script wait for d, as Await does but without a goroutine.
 	Sleep(c *luau.Call, d time.Duration) error
+	// End ends the current run when the calling host function returns; the script cannot catch it. The
+	// cause becomes that of the run's error.
+	End(cause error)
 	// Context ends with the current run.
 	Context() context.Context
 	// Charge counts host memory against the memory limit of the VM; false means there is no room.

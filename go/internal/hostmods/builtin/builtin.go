@@ -2,14 +2,39 @@
 package builtin
 
 import (
+	"github.com/hukilau/hukilau/go/internal/hostmods/envmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/fsmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/jsonmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/kvmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/logmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/processmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/timemod"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
 
-// Modules makes the built-in modules. http is shared by VMs of one policy.
-func Modules(http *httpmod.Module) []hostmod.Module {
-	return []hostmod.Module{jsonmod.Module{}, logmod.Module{}, timemod.Module{}, http}
+// Parts are what the modules need of the program. A module whose part is nil is left out.
+type Parts struct {
+	HTTP    *httpmod.Module    // shared by VMs of one policy
+	Environ func() []string    // as os.Environ
+	Keys    *kvmod.Module      // one namespace of the process's store
+	Process *processmod.Module // for a script that has the process to itself
+}
+
+// Modules makes the built-in modules.
+func Modules(p Parts) []hostmod.Module {
+	list := []hostmod.Module{fsmod.Module{}, jsonmod.Module{}, logmod.Module{}, timemod.Module{}}
+	if p.HTTP != nil {
+		list = append(list, p.HTTP)
+	}
+	if p.Environ != nil {
+		list = append(list, envmod.New(p.Environ))
+	}
+	if p.Keys != nil {
+		list = append(list, p.Keys)
+	}
+	if p.Process != nil {
+		list = append(list, p.Process)
+	}
+	return list
 }

@@ -1,0 +1,257 @@
+package fsmod
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
+)
+
+// access is what a script wants to do with a path.
+type access struct {
+	verb, key, denyKey string
+	granted            func(*hostmod.Grants) []string
+	denied             func(*hostmod.Grants) []string
+}
+
+var (
+	toRead = access{"reading", "read", "deny_read",
+		func(g *hostmod.Grants) []string { return g.Read }, func(g *hostmod.Grants) []string { return g.DenyRead }}
+	toWrite = access{"writing", "write", "deny_write",
+		func(g *hostmod.Grants) []string { return g.Write }, func(g *hostmod.Grants) []string { return g.DenyWrite }}
+)
+
+// everything in a list of directories stands for all of them.
+const everything = "*"
+
+// place is a path that the script may use.
+type place struct {
+	tree
+	name   string // in the tree
+	given  string // by the script, cleaned
+	abs    string
+	denied *denials
+}
+
+// maxPath is the longest path in bytes.
+const maxPath = 4096
+
+// absolute checks a path and makes it absolute.
+func (i *instance) absolute(path string) (string, error) {
+	switch {
+	case path == "":
+		return "", invalid("the path is empty")
+	case strings.IndexByte(path, 0) >= 0:
+		return "", invalid("a path cannot contain a zero byte")
+	case len(path) > maxPath:
+		return "", invalid(fmt.Sprintf("the path is longer than %d bytes", maxPath))
+	case filepath.IsAbs(path):
+		return filepath.Clean(path), nil
+	}
+	base, err := i.base()
+	return filepath.Join(base, path), err
+}
+
+// base is where relative paths begin.
+func (i *instance) base() (string, error) {
+	if filepath.IsAbs(i.dir) {
+		return i.dir, nil
+	}
+	wd, err := os.Getwd()
+	if err != nil {
+		return "", &fault{code: codeIO, message: "the working directory is gone", cause: err}
+	}
+	return filepath.Join(wd, i.dir), nil
+}
+
+// places finds the tree in which the paths are, all of them, and gives a place for each. Close one.
+// With below, access to the directory is access to all that is in it.
+func (i *instance) places(how access, below bool, paths ...string) ([]*place, error) {
+	g := i.vm.Grants()
+	list := make([]*place, len(paths))
+	for n, path := range paths {
+		abs, err := i.absolute(path)
+		if err != nil {
+			return nil, named(path, err)
+		}
+		list[n] = &place{given: filepath.Clean(path), abs: abs}
+	}
+	if err := i.refuse(how, below, list); err != nil {
+		return nil, err
+	}
+	if g.All || slices.Contains(how.granted(g), everything) {
+		for _, p := range list {
+			p.tree, p.name = whole{}, p.abs
+		}
+		return list, nil
+	}
+	return list, i.enterRoot(how, list)
+}
+
+// place is places for one path.
+func (i *instance) place(how access, below bool, path string) (*place, error) {
+	list, err := i.places(how, below, path)
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// refuse fails for what is denied, which no grant gives.
+func (i *instance) refuse(how access, below bool, list []*place) error {
+	denied := how.denied(i.vm.Grants())
+	if len(denied) == 0 {
+		return nil
+	}
+	base, err := i.base()
+	if err != nil {
+		return err
+	}
+	d := newDenials(denied, base)
+	for _, p := range list {
+		p.denied = d
+		if d.cover(p.abs, below) || d.cover(real(p.abs, 0), below) {
+			return &fault{code: codePermission, path: p.given, key: how.denyKey, message: how.verb + " it is denied by " + how.denyKey}
+		}
+	}
+	return nil
+}
+
+// enterRoot opens the innermost granted directory that holds all places.
+func (i *instance) enterRoot(how access, list []*place) error {
+	base, err := i.base()
+	if err != nil {
+		return err
+	}
+	granted := how.granted(i.vm.Grants())
+	for _, p := range list {
+		if innermost(granted, base, p) == "" {
+			return &fault{code: codePermission, path: p.given, key: how.key, message: fmt.Sprintf(
+				"%s it is not granted; add its directory to %s (on the command line: --allow-%s)", how.verb, how.key, how.key)}
+		}
+	}
+	dir := innermost(granted, base, list...)
+	if dir == "" {
+		return invalid("the two paths are in different granted directories; copy and remove")
+	}
+	root, err := os.OpenRoot(dir)
+	if info, other := os.Stat(dir); err != nil && other == nil && !info.IsDir() {
+		err = &fault{code: codeNotFound, message: "it is not a directory"}
+	}
+	if err != nil {
+		f := *faultOf(err)
+		f.message = "the directory that is granted for it (" + how.key + ") cannot be opened: " + f.message
+		return &f
+	}
+	for _, p := range list {
+		p.tree = root
+		p.name, _ = filepath.Rel(dir, p.abs) // it is inside
+	}
+	return nil
+}
+
+// innermost is the longest of the directories that all places are in; "" when there is none.
+func innermost(dirs []string, base string, list ...*place) string {
+	best := ""
+	for _, dir := range dirs {
+		dir = from(base, dir)
+		outside := slices.ContainsFunc(list, func(p *place) bool { return !inside(dir, p.abs) })
+		if !outside && len(dir) > len(best) {
+			best = dir
+		}
+	}
+	return best
+}
+
+func from(base, dir string) string {
+	if filepath.IsAbs(dir) {
+		return filepath.Clean(dir)
+	}
+	return filepath.Join(base, dir)
+}
+
+// inside says whether an absolute path is dir or below it.
+func inside(dir, path string) bool {
+	way, err := filepath.Rel(dir, path)
+	return err == nil && way != ".." && !strings.HasPrefix(way, ".."+string(filepath.Separator))
+}
+
+// denials are directories that are denied, by their names and by where links lead.
+type denials struct {
+	all  bool
+	dirs []string
+}
+
+func newDenials(list []string, base string) *denials {
+	d := &denials{all: slices.Contains(list, everything)}
+	for _, dir := range list {
+		dir = from(base, dir)
+		d.dirs = append(d.dirs, dir)
+		if r := real(dir, 0); r != dir {
+			d.dirs = append(d.dirs, r)
+		}
+	}
+	return d
+}
+
+// cover says whether path is denied; with below also whether something in it is.
+func (d *denials) cover(path string, below bool) bool {
+	if d == nil {
+		return false
+	}
+	return d.all || slices.ContainsFunc(d.dirs, func(dir string) bool {
+		return inside(dir, path) || below && inside(path, dir)
+	})
+}
+
+// maxLinks is how many links one path may lead through.
+const maxLinks = 40
+
+// real is the path without links, also when its end does not exist.
+func real(path string, links int) string {
+	if r, err := filepath.EvalSymlinks(path); err == nil || links > maxLinks {
+		return cmp.Or(r, path)
+	}
+	dir := filepath.Dir(path)
+	if dir == path {
+		return path
+	}
+	if to, err := os.Readlink(path); err == nil {
+		return real(from(real(dir, links+1), to), links+1)
+	}
+	return filepath.Join(real(dir, links), filepath.Base(path))
+}
+
+// target is the name that a place's links lead to, whether something is there or not.
+func (p *place) target() (string, error) {
+	name := p.name
+	for range maxLinks {
+		info, err := p.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink == 0 {
+			return name, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		to, err := p.Readlink(name)
+		if err != nil {
+			return "", err
+		}
+		if filepath.IsAbs(to) {
+			name = to // which an os.Root refuses
+			continue
+		}
+		// Not cleaned: ".." counts from where a link in front of it leads.
+		name = directory(name) + to
+	}
+	return "", &fault{code: codeIO, message: "too many links, or links in a circle"}
+}
+
+// directory is a name without its last part, with the separator.
+func directory(name string) string { return name[:strings.LastIndexByte(name, filepath.Separator)+1] }

@@ -1,0 +1,277 @@
+package kvmod
+
+import (
+	"container/heap"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options describe a Store. The zero value has the defaults.
+type Options struct {
+	MaxEntries int              // of one namespace; 0: 100,000
+	MaxBytes   int64            // of one namespace, keys and values; 0: 64 MiB
+	TotalBytes int64            // of all namespaces; 0: 256 MiB
+	Now        func() time.Time // 0: time.Now
+}
+
+// Store holds keys and values of a process. Any goroutine may use it.
+type Store struct {
+	options Options
+	mu      sync.Mutex
+	spaces  map[string]*space
+	bytes   int64
+}
+
+// space is one namespace, under the Store's lock.
+type space struct {
+	entries map[string]*entry
+	expiry  expiries
+	bytes   int64
+}
+
+// entry is one key. Its value is never changed, only replaced: it may be read without the lock.
+type entry struct {
+	key   string
+	value any
+	bytes int64
+	until time.Time // zero: for good
+	index int       // in the heap; -1 when not there
+}
+
+// NewStore makes an empty Store.
+func NewStore(o Options) *Store {
+	if o.MaxEntries == 0 {
+		o.MaxEntries = 100_000
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = 64 << 20
+	}
+	if o.TotalBytes == 0 {
+		o.TotalBytes = 256 << 20
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Store{options: o, spaces: map[string]*space{}}
+}
+
+// limitError says which bound is reached.
+type limitError struct{ message string }
+
+func (e *limitError) Error() string { return e.message }
+
+// with runs f on a namespace from which what is over has gone.
+func (s *Store) with(namespace string, f func(sp *space, now time.Time) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sp := s.spaces[namespace]
+	if sp == nil {
+		sp = &space{entries: map[string]*entry{}}
+		s.spaces[namespace] = sp
+	}
+	now := s.options.Now()
+	s.expire(sp, now)
+	err := f(sp, now)
+	if len(sp.entries) == 0 {
+		delete(s.spaces, namespace)
+	}
+	return err
+}
+
+func (s *Store) expire(sp *space, now time.Time) {
+	for len(sp.expiry) > 0 && !now.Before(sp.expiry[0].until) {
+		s.remove(sp, sp.expiry[0])
+	}
+}
+
+func (s *Store) remove(sp *space, e *entry) {
+	delete(sp.entries, e.key)
+	if e.index >= 0 {
+		heap.Remove(&sp.expiry, e.index)
+	}
+	sp.bytes -= e.bytes
+	s.bytes -= e.bytes
+}
+
+// put adds or replaces an entry. until zero is for good.
+func (s *Store) put(sp *space, key string, value any, until time.Time) error {
+	e := &entry{key: key, value: value, bytes: entryCost + int64(len(key)) + cost(value), until: until, index: -1}
+	needed := e.bytes
+	old := sp.entries[key]
+	if old != nil {
+		needed -= old.bytes
+	}
+	if err := s.room(sp, old == nil, needed); err != nil {
+		return err
+	}
+	// Looked for again: it may have ended while room was made.
+	if old = sp.entries[key]; old != nil {
+		s.remove(sp, old)
+	}
+	sp.entries[key] = e
+	if !until.IsZero() {
+		heap.Push(&sp.expiry, e)
+	}
+	sp.bytes += e.bytes
+	s.bytes += e.bytes
+	return nil
+}
+
+func (s *Store) room(sp *space, another bool, bytes int64) error {
+	const advice = "; delete keys or give them a ttl"
+	if another && len(sp.entries) >= s.options.MaxEntries {
+		return &limitError{fmt.Sprintf("the store holds %d keys, the most that it may%s", len(sp.entries), advice)}
+	}
+	if bytes <= 0 {
+		return nil
+	}
+	if sp.bytes+bytes > s.options.MaxBytes {
+		return &limitError{fmt.Sprintf("the store may hold %d bytes and has %d: no room for %d more%s",
+			s.options.MaxBytes, sp.bytes, bytes, advice)}
+	}
+	if s.bytes+bytes > s.options.TotalBytes {
+		if s.sweep(); s.bytes+bytes > s.options.TotalBytes {
+			return &limitError{fmt.Sprintf("the stores of this process together may hold %d bytes: no room for %d more%s",
+				s.options.TotalBytes, bytes, advice)}
+		}
+	}
+	return nil
+}
+
+// sweep takes what is over from every namespace: one that nobody uses keeps it otherwise.
+func (s *Store) sweep() {
+	now := s.options.Now()
+	for _, sp := range s.spaces {
+		s.expire(sp, now)
+	}
+}
+
+// keys lists the keys with a prefix.
+func (sp *space) keys(prefix string) []string {
+	list := []string{}
+	for key := range sp.entries {
+		if strings.HasPrefix(key, prefix) {
+			list = append(list, key)
+		}
+	}
+	return list
+}
+
+// get reads a key.
+func (s *Store) get(namespace, key string) (value any) {
+	_ = s.with(namespace, func(sp *space, _ time.Time) error {
+		if e := sp.entries[key]; e != nil {
+			value = e.value
+		}
+		return nil
+	})
+	return value
+}
+
+// set writes a key; with absent only when it is not there.
+func (s *Store) set(namespace, key string, value any, ttl time.Duration, absent bool) (done bool, err error) {
+	err = s.with(namespace, func(sp *space, now time.Time) error {
+		if absent && sp.entries[key] != nil {
+			return nil
+		}
+		done = true
+		return s.put(sp, key, value, deadline(now, ttl))
+	})
+	return done, err
+}
+
+// delete removes a key.
+func (s *Store) delete(namespace, key string) (was bool) {
+	_ = s.with(namespace, func(sp *space, _ time.Time) error {
+		e := sp.entries[key]
+		if was = e != nil; was {
+			s.remove(sp, e)
+		}
+		return nil
+	})
+	return was
+}
+
+// notNumber is the value of a key that cannot be incremented.
+type notNumber struct{ value any }
+
+func (e *notNumber) Error() string { return "not a number" }
+
+// increment adds to a number. What is there keeps its time.
+func (s *Store) increment(namespace, key string, by float64, ttl time.Duration) (sum float64, err error) {
+	err = s.with(namespace, func(sp *space, now time.Time) error {
+		until := deadline(now, ttl)
+		sum = by
+		if e := sp.entries[key]; e != nil {
+			n, ok := e.value.(float64)
+			if !ok {
+				return &notNumber{e.value}
+			}
+			sum, until = n+by, e.until
+		}
+		return s.put(sp, key, sum, until)
+	})
+	return sum, err
+}
+
+// list gives the keys with a prefix, sorted.
+func (s *Store) list(namespace, prefix string) (keys []string) {
+	_ = s.with(namespace, func(sp *space, _ time.Time) error {
+		keys = sp.keys(prefix)
+		return nil
+	})
+	slices.Sort(keys)
+	return keys
+}
+
+// clear removes the keys with a prefix.
+func (s *Store) clear(namespace, prefix string) (n int) {
+	_ = s.with(namespace, func(sp *space, _ time.Time) error {
+		keys := sp.keys(prefix)
+		for _, key := range keys {
+			s.remove(sp, sp.entries[key])
+		}
+		n = len(keys)
+		return nil
+	})
+	return n
+}
+
+// deadline is zero for a ttl of 0, and for one that ends after all clocks.
+func deadline(now time.Time, ttl time.Duration) time.Time {
+	if ttl == 0 || ttl == math.MaxInt64 {
+		return time.Time{}
+	}
+	return now.Add(ttl)
+}
+
+// expiries is a heap of the entries that end, the next one first.
+type expiries []*entry
+
+func (h expiries) Len() int           { return len(h) }
+func (h expiries) Less(i, j int) bool { return h[i].until.Before(h[j].until) }
+func (h expiries) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+
+// Push implements heap.Interface.
+func (h *expiries) Push(x any) {
+	e := x.(*entry)
+	e.index = len(*h)
+	*h = append(*h, e)
+}
+
+// Pop implements heap.Interface.
+func (h *expiries) Pop() any {
+	last := len(*h) - 1
+	e := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	e.index = -1
+	return e
+}

@@ -1,0 +1,107 @@
+// Package processmod is the process as the script of a plain runner sees it: its arguments, its
+// working directory and how it ends. A host that serves many scripts leaves the module out.
+package processmod
+
+import (
+	_ "embed"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// Stub is the typed description of the module for scripts.
+//
+//go:embed process.d.luau
+var Stub string
+
+// Exit is the cause of a run that its own script ended with process.exit.
+type Exit struct{ Code int }
+
+// Error says so.
+func (e *Exit) Error() string {
+	return "the script ended with process.exit(" + strconv.Itoa(e.Code) + ")"
+}
+
+// Module is the process module. Any goroutine may use it.
+type Module struct {
+	// Args are the script's arguments.
+	Args []string
+	// Cwd gives the working directory.
+	Cwd func() (string, error)
+}
+
+var _ hostmod.Module = (*Module)(nil)
+
+// Name implements hostmod.Module.
+func (*Module) Name() string { return "process" }
+
+// NewInstance implements hostmod.Module.
+func (m *Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) { return &instance{m, vm}, nil }
+
+type instance struct {
+	*Module
+	vm hostmod.VM
+}
+
+func (i *instance) Exports() map[string]any {
+	return map[string]any{
+		"args": slices.Clone(i.Args),
+		"exit": luau.Func{Name: "process.exit", Do: i.exit},
+		"cwd":  luau.Func{Name: "process.cwd", Do: i.cwd},
+	}
+}
+
+func (i *instance) Native() map[string]any { return nil }
+
+func (i *instance) EndRun() {}
+
+const maxCode = 255
+
+// exit: (code: number?) -> never
+func (i *instance) exit(c *luau.Call) error {
+	code, err := c.IntOpt(0, 0)
+	if err != nil {
+		return err
+	}
+	if code < 0 || code > maxCode {
+		return c.Argument(0, fmt.Sprintf("must be from 0 to %d, got %d", maxCode, code))
+	}
+	i.vm.End(&Exit{code})
+	return nil
+}
+
+// cwd: () -> string
+func (i *instance) cwd(c *luau.Call) error {
+	dir, err := i.Cwd()
+	if err != nil {
+		return &luau.Error{Code: "io", Message: "process.cwd: the working directory is not known: " + err.Error()}
+	}
+	g := i.vm.Grants()
+	switch {
+	case inside(g.DenyRead, dir, dir):
+		return &luau.Error{Code: "permission", Message: "process.cwd: the working directory is denied by deny_read"}
+	case !g.All && !inside(g.Read, dir, dir):
+		return &luau.Error{Code: "permission",
+			Message: "process.cwd: the working directory is not granted; add it to read (on the command line: --allow-read)"}
+	}
+	return c.ReturnString(dir)
+}
+
+// inside says whether dir is in one of the folders, which are seen from base.
+func inside(folders []string, base, dir string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		if folder == "*" {
+			return true
+		}
+		if !filepath.IsAbs(folder) {
+			folder = filepath.Join(base, folder)
+		}
+		way, err := filepath.Rel(folder, dir)
+		return err == nil && way != ".." && !strings.HasPrefix(way, ".."+string(filepath.Separator))
+	})
+}

@@ -1,0 +1,82 @@
+package processmod_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/hukilau/hukilau/go/internal/hostmods/processmod"
+	"github.com/hukilau/hukilau/go/internal/modtest"
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
+)
+
+func start(t *testing.T, g hostmod.Grants) *modtest.VM {
+	vm := modtest.New(t, &processmod.Module{
+		Args: []string{"one", "two words"},
+		Cwd:  func() (string, error) { return "/srv/work", nil },
+	}, processmod.Stub)
+	*vm.Grants() = g
+	return vm
+}
+
+func TestArgs(t *testing.T) {
+	out := start(t, hostmod.Grants{}).Run(t, "return __native.process.args")
+	require.Equal(t, []any{[]any{"one", "two words"}}, out)
+}
+
+func TestExit(t *testing.T) {
+	for source, code := range map[string]int{"exit()": 0, "exit(0)": 0, "exit(255)": 255} {
+		vm := start(t, hostmod.Grants{})
+		vm.Run(t, "__native.process."+source)
+		var exit *processmod.Exit
+		require.ErrorAs(t, vm.EndedBy, &exit)
+		require.Equal(t, code, exit.Code)
+	}
+}
+
+func TestExitRefusesOtherCodes(t *testing.T) {
+	for source, want := range map[string]string{
+		"-1":  "process.exit: argument 1 must be from 0 to 255, got -1",
+		"256": "process.exit: argument 1 must be from 0 to 255, got 256",
+		"1.5": "process.exit: argument 1 must be a whole number, got 1.5",
+		`"1"`: "process.exit: argument 1 must be a whole number, got string",
+	} {
+		vm := start(t, hostmod.Grants{})
+		out := vm.Run(t, "return pcall(__native.process.exit, "+source+")")
+		require.Equal(t, want, out[1].(map[string]any)["message"])
+		require.NoError(t, vm.EndedBy)
+	}
+}
+
+func TestCwd(t *testing.T) {
+	for name, test := range map[string]struct {
+		grants hostmod.Grants
+		ok     bool
+	}{
+		"all":        {hostmod.Grants{All: true}, true},
+		"itself":     {hostmod.Grants{Read: []string{"."}}, true},
+		"above":      {hostmod.Grants{Read: []string{"/srv"}}, true},
+		"everything": {hostmod.Grants{Read: []string{"*"}}, true},
+		"below":      {hostmod.Grants{Read: []string{"data"}}, false},
+		"beside":     {hostmod.Grants{Read: []string{"/srv/wo"}}, false},
+		"nothing":    {hostmod.Grants{}, false},
+		"denied":     {hostmod.Grants{All: true, DenyRead: []string{"/srv"}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := start(t, test.grants).Run(t, "return pcall(__native.process.cwd)")
+			require.Equal(t, test.ok, out[0])
+			if !test.ok {
+				require.Equal(t, "permission", out[1].(map[string]any)["code"])
+				return
+			}
+			require.Equal(t, "/srv/work", out[1])
+		})
+	}
+}
+
+func TestCwdThatIsGone(t *testing.T) {
+	vm := modtest.New(t, &processmod.Module{Cwd: func() (string, error) { return "", errors.New("gone") }}, processmod.Stub)
+	out := vm.Run(t, "return pcall(__native.process.cwd)")
+	require.Equal(t, map[string]any{"code": "io", "message": "process.cwd: the working directory is not known: gone"}, out[1])
+}
