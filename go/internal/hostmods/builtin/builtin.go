@@ -2,14 +2,21 @@
 package builtin
 
 import (
+	"github.com/hukilau/hukilau/go/internal/hostmods/cryptomod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/encodingmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/jsonmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/logmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/regexmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/timemod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/uuidmod"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
 
 // Modules makes the built-in modules. http is shared by VMs of one policy.
 func Modules(http *httpmod.Module) []hostmod.Module {
-	return []hostmod.Module{jsonmod.Module{}, logmod.Module{}, timemod.Module{}, http}
+	return []hostmod.Module{
+		jsonmod.Module{}, logmod.Module{}, timemod.Module{}, http,
+		cryptomod.Module{}, encodingmod.Module{}, &regexmod.Module{}, uuidmod.Module{},
+	}
 }
