@@ -9,7 +9,9 @@ import (
 	"github.com/hukilau/hukilau/go/internal/hostmods/logmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/regexmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/timemod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/tomlmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/uuidmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/yamlmod"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
 
@@ -18,5 +20,6 @@ func Modules(http *httpmod.Module) []hostmod.Module {
 	return []hostmod.Module{
 		jsonmod.Module{}, logmod.Module{}, timemod.Module{}, http,
 		cryptomod.Module{}, encodingmod.Module{}, &regexmod.Module{}, uuidmod.Module{},
+		tomlmod.Module{}, yamlmod.Module{},
 	}
 }
