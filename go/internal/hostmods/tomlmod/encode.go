@@ -11,8 +11,9 @@ import (
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
-func encode(table map[string]any) (string, error) {
-	if err := prepare(table, ""); err != nil {
+// encode writes a table. take counts the bytes that it needs.
+func encode(table map[string]any, take func(int64) error) (string, error) {
+	if err := prepare(table, "", take); err != nil {
 		return "", err
 	}
 	var out strings.Builder
@@ -24,7 +25,11 @@ func encode(table map[string]any) (string, error) {
 
 // prepare makes whole numbers of a table integers, as TOML knows them apart, and fails for what TOML
 // cannot say.
-func prepare(v any, path string) error {
+func prepare(v any, path string, take func(int64) error) error {
+	// The header of a table is its path; the text is copied as it grows.
+	if err := take(100 + 4*int64(len(path))); err != nil {
+		return err
+	}
 	switch v := v.(type) {
 	case map[string]any:
 		for key, value := range v {
@@ -32,14 +37,14 @@ func prepare(v any, path string) error {
 				return cannot("a key that is no UTF-8", path)
 			}
 			at := path + "." + key
-			if err := prepare(value, at); err != nil {
+			if err := prepare(value, at, take); err != nil {
 				return err
 			}
 			v[key] = number(value)
 		}
 	case []any:
 		for i, value := range v {
-			if err := prepare(value, path+"["+strconv.Itoa(i+1)+"]"); err != nil {
+			if err := prepare(value, path+"["+strconv.Itoa(i+1)+"]", take); err != nil {
 				return err
 			}
 			v[i] = number(value)
@@ -48,6 +53,7 @@ func prepare(v any, path string) error {
 		if !utf8.ValidString(v) {
 			return cannot("a text that is no UTF-8", path)
 		}
+		return take(6 * int64(len(v)))
 	case bool, float64, luau.Integer:
 	case nil:
 		return cannot("null, which TOML has not,", path)

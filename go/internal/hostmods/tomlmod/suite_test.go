@@ -79,7 +79,7 @@ func TestOfficialThereAndBack(t *testing.T) {
 	for name, test := range official(t, "valid") {
 		table, err := decode(test[0])
 		require.NoError(t, err, name)
-		text, err := encode(asFromScript(table).(map[string]any))
+		text, err := encode(asFromScript(table).(map[string]any), func(int64) error { return nil })
 		require.NoError(t, err, name)
 		again, err := decode(text)
 		require.NoError(t, err, "%s: %s", name, text)

@@ -66,11 +66,10 @@ func (i *instance) encode(c *luau.Call) error {
 	if err != nil {
 		return err
 	}
-	text, err := encode(table)
-	if err != nil {
-		return err
-	}
-	return c.ReturnString(text)
+	return hostmod.Compute(i.vm, c, false, func(_ context.Context, room *hostmod.Room) ([]any, error) {
+		text, err := encode(table, room.Take)
+		return []any{text}, err
+	})
 }
 
 // footprint is about what decoding a text takes, here and on its way to the script: every value has

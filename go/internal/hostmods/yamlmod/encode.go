@@ -9,11 +9,18 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
-func encode(value any) (string, error) {
-	node, err := nodeOf(value, "$")
+// encoder builds the nodes of a value. Their memory and that of the text is taken from the room.
+type encoder struct {
+	room  *hostmod.Room
+	depth int64
+}
+
+func (e *encoder) encode(value any) (string, error) {
+	node, err := e.node(value, "$")
 	if err != nil {
 		return "", err
 	}
@@ -31,7 +38,13 @@ func encode(value any) (string, error) {
 	return out.String(), nil
 }
 
-func nodeOf(v any, path string) (*yaml.Node, error) {
+func (e *encoder) node(v any, path string) (*yaml.Node, error) {
+	// Each level indents by two; the text is copied as it grows.
+	if err := e.room.Take(valueSize + 8*e.depth); err != nil {
+		return nil, err
+	}
+	e.depth++
+	defer func() { e.depth-- }()
 	switch v := v.(type) {
 	case nil:
 		return plain("null"), nil
@@ -44,11 +57,11 @@ func nodeOf(v any, path string) (*yaml.Node, error) {
 	case luau.Exact:
 		return plain(string(v)), nil
 	case string:
-		return textNode(v, path)
+		return e.text(v, path)
 	case []any:
-		return listNode(v, path)
+		return e.list(v, path)
 	case map[string]any:
-		return tableNode(v, path)
+		return e.table(v, path)
 	case map[any]any:
 		return nil, cannot("a table with keys that are no texts", path)
 	case []byte:
@@ -80,9 +93,12 @@ func numberText(n float64) string {
 
 // textNode quotes a text that would be read as something else: by the core schema, or by readers of
 // YAML 1.1, for which NO is false and 1:30 a number.
-func textNode(text, path string) (*yaml.Node, error) {
+func (e *encoder) text(text, path string) (*yaml.Node, error) {
 	if !utf8.ValidString(text) {
 		return nil, cannot("a text that is no UTF-8", path)
+	}
+	if err := e.room.Take(6 * int64(len(text))); err != nil {
+		return nil, err
 	}
 	node := &yaml.Node{}
 	node.SetString(text)
@@ -92,13 +108,13 @@ func textNode(text, path string) (*yaml.Node, error) {
 	return node, nil
 }
 
-func listNode(list []any, path string) (*yaml.Node, error) {
+func (e *encoder) list(list []any, path string) (*yaml.Node, error) {
 	node := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 	if len(list) == 0 {
 		node.Style = yaml.FlowStyle
 	}
 	for i, item := range list {
-		child, err := nodeOf(item, path+"["+strconv.Itoa(i+1)+"]")
+		child, err := e.node(item, path+"["+strconv.Itoa(i+1)+"]")
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +123,7 @@ func listNode(list []any, path string) (*yaml.Node, error) {
 	return node, nil
 }
 
-func tableNode(table map[string]any, path string) (*yaml.Node, error) {
+func (e *encoder) table(table map[string]any, path string) (*yaml.Node, error) {
 	node := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	if len(table) == 0 {
 		node.Style = yaml.FlowStyle
@@ -118,14 +134,14 @@ func tableNode(table map[string]any, path string) (*yaml.Node, error) {
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
-		name, err := textNode(key, path)
+		name, err := e.text(key, path)
 		if err != nil {
 			return nil, err
 		}
 		if key == "<<" {
 			name.Style = yaml.DoubleQuotedStyle
 		}
-		child, err := nodeOf(table[key], path+"."+key)
+		child, err := e.node(table[key], path+"."+key)
 		if err != nil {
 			return nil, err
 		}

@@ -91,9 +91,9 @@ func (i *instance) encode(c *luau.Call) error {
 	if err != nil {
 		return err
 	}
-	text, err := encode(value)
-	if err != nil {
-		return err
-	}
-	return c.ReturnString(text)
+	return hostmod.Compute(i.vm, c, false, func(_ context.Context, room *hostmod.Room) ([]any, error) {
+		e := encoder{room: room}
+		text, err := e.encode(value)
+		return []any{text}, err
+	})
 }
