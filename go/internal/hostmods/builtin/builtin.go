@@ -2,6 +2,8 @@
 package builtin
 
 import (
+	"github.com/hukilau/hukilau/go/internal/hostmods/cryptomod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/encodingmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/envmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/fsmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
@@ -9,7 +11,11 @@ import (
 	"github.com/hukilau/hukilau/go/internal/hostmods/kvmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/logmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/processmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/regexmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/timemod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/tomlmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/uuidmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/yamlmod"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
 
@@ -23,7 +29,10 @@ type Parts struct {
 
 // Modules makes the built-in modules.
 func Modules(p Parts) []hostmod.Module {
-	list := []hostmod.Module{fsmod.Module{}, jsonmod.Module{}, logmod.Module{}, timemod.Module{}}
+	list := []hostmod.Module{
+		fsmod.Module{}, jsonmod.Module{}, logmod.Module{}, timemod.Module{}, cryptomod.Module{}, encodingmod.Module{},
+		&regexmod.Module{}, uuidmod.Module{}, tomlmod.Module{}, yamlmod.Module{},
+	}
 	if p.HTTP != nil {
 		list = append(list, p.HTTP)
 	}
