@@ -2,6 +2,7 @@ package module
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 )
@@ -24,12 +25,23 @@ func near(files FS, dir, name string, modules bool) []string {
 	if err != nil {
 		return nil // a suggestion is an extra
 	}
-	if modules {
-		for i, entry := range listed {
-			listed[i], _ = cutExtension(entry)
-		}
+	if !modules {
+		return closest(name, listed)
 	}
-	return closest(name, listed)
+	// Other files are none of a script's business, not even their names.
+	isModule := map[string]bool{}
+	for i, entry := range listed {
+		base, known := cutExtension(entry)
+		listed[i] = base
+		isModule[base] = isModule[base] || known
+	}
+	return slices.DeleteFunc(closest(name, listed), func(found string) bool {
+		if isModule[found] {
+			return false
+		}
+		info, err := files.Stat(path.Join(dir, found))
+		return err != nil || !info.IsDir()
+	})
 }
 
 // closest picks the names that differ from name by case, then those that differ
