@@ -79,8 +79,8 @@ func TestScriptRequestErrors(t *testing.T) {
 		`http.request({url = url, max_body = 10})`:             {"limit", "over the limit of 10 bytes"},
 		`http.open({url = url .. "/slow", timeout = 0.05})`:    {"timeout", "no complete answer"},
 		`http.open({url = "http://127.0.0.1:1/"})`:             {"upstream", "refused"},
-		`http.read(1)`: {"invalid_argument", "no open stream"},
-		`http.read(http.open({url = url}).id, 0)`:                                               {"invalid_argument", "argument 2 must be a number of bytes"},
+		`http.read(999)`:                                       {"invalid_argument", "no open stream"},
+		`http.read(http.open({url = url}).id, 0)`:              {"invalid_argument", "argument 2 must be a number of bytes"},
 		`local s = http.open({url = url, max_body = 3}).id http.read(s, 100) http.read(s, 100)`: {"limit", "over the limit"},
 	} {
 		out := vm.Run(t, "local http = __native.http return pcall(function() "+source+" end)")
