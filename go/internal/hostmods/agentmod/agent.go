@@ -84,6 +84,9 @@ func (i *instance) Native() map[string]any {
 
 // EndRun leaves the agents to the registry, under its own cap.
 func (i *instance) EndRun() {
+	if len(i.keys) == 0 {
+		return // most runs; they must stay cheap
+	}
 	i.store.End(i.owner, i.keys)
 	i.vm.Uncharge(i.charged)
 	i.owner, i.keys, i.charged = &registry.Owner{}, nil, 0

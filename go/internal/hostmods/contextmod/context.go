@@ -62,6 +62,9 @@ func (i *instance) Native() map[string]any {
 
 // EndRun leaves the contexts to the registry, under its own cap.
 func (i *instance) EndRun() {
+	if len(i.ids) == 0 {
+		return // most runs; they must stay cheap
+	}
 	i.store.End(i.owner, i.ids)
 	i.vm.Uncharge(i.charged)
 	i.owner, i.ids, i.charged = &registry.Owner{}, nil, 0

@@ -94,3 +94,22 @@ func TestRoomIsGivenBack(t *testing.T) {
 		end`)
 	require.Len(t, r.Contexts(), 1)
 }
+
+func TestContextsOutliveTheirRun(t *testing.T) {
+	r := contextmod.NewRegistry(contextmod.Options{Entries: 2})
+	vm := modtest.New(t, contextmod.New(r), contextmod.Stub)
+	i, err := contextmod.New(r).NewInstance(vm)
+	require.NoError(t, err)
+	require.NoError(t, vm.State.SetGlobal("create", i.Native()["context_create"]))
+	require.NoError(t, vm.State.SetGlobal("get", i.Native()["context_get"]))
+	id := vm.Run(t, `return create({name = "old"})`)[0]
+	i.EndRun()
+	got, ok := r.Context(id.(string))
+	require.True(t, ok)
+	require.Equal(t, "old", got.Name)
+	require.NoError(t, vm.State.SetGlobal("id", id))
+	require.Equal(t, false, vm.Run(t, `return (pcall(get, id, "x"))`)[0], "the next run does not reach it")
+	vm.Run(t, `create({}) create({})`)
+	_, ok = r.Context(id.(string))
+	require.False(t, ok, "it makes room for the living")
+}
