@@ -29,6 +29,7 @@ var layers = []layer{
 	{"pkg/luau", `^go/pkg/luau$`, false},
 	{"libraries", `^libs$|^go/internal/module$`, false},
 	{"pkg/hostmod", `^go/pkg/hostmod$`, false},
+	{"registry", `^go/internal/registry$`, false},
 	{"module tests", `^go/internal/modtest$`, false},
 	{"host modules", `^go/internal/hostmods/\w+mod$`, false},
 	{"builtin", `^go/internal/hostmods/builtin$`, false},

@@ -37,14 +37,19 @@ func writeRecord(w io.Writer, r engine.Record) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %-5s %s", r.Time.Format("15:04:05.000"), r.Level, r.Message)
 	for _, name := range slices.Sorted(maps.Keys(r.Fields)) {
-		text := luau.Format(r.Fields[name])
-		if strings.ContainsAny(text, " \t\r\n\"=") || text == "" {
-			text = strconv.Quote(text)
-		}
-		fmt.Fprintf(&b, " %s=%s", name, text)
+		fmt.Fprintf(&b, " %s=%s", word(name), word(luau.Format(r.Fields[name])))
 	}
 	b.WriteByte('\n')
 	_, _ = io.WriteString(w, b.String())
+}
+
+// word quotes a text that would not read as one word of the line.
+func word(text string) string {
+	strange := func(r rune) bool { return r <= ' ' || r == '"' || r == '=' || !strconv.IsPrint(r) }
+	if text == "" || strings.ContainsFunc(text, strange) {
+		return strconv.Quote(text)
+	}
+	return text
 }
 
 func writeJSONRecord(w io.Writer, r engine.Record) {

@@ -178,6 +178,9 @@ func (v *VM) Grants() *hostmod.Grants {
 // Log implements hostmod.VM.
 func (v *VM) Log(level hostmod.Level, message string, fields map[string]any) error {
 	v.logged += uint64(len(message)) + 1
+	if len(fields) > 0 && v.limits.Log > 0 {
+		v.logged += uint64(len(luau.Format(fields)))
+	}
 	if v.limits.Log > 0 && v.logged > v.limits.Log {
 		return &luau.Error{Code: luau.CodeLimit, Message: "the log limit of this run is reached"}
 	}

@@ -21,6 +21,7 @@ import (
 type VM struct {
 	State   *luau.State
 	Logs    []string
+	Fields  []map[string]any // of the log records
 	Slept   []time.Duration
 	LogErr  error // what Log answers
 	EndedBy error // the cause of the first End
@@ -127,7 +128,8 @@ func (v *VM) Charge(n int64) bool { return v.State.Charge(n) }
 func (v *VM) Uncharge(n int64) { v.State.Uncharge(n) }
 
 // Log implements hostmod.VM.
-func (v *VM) Log(level hostmod.Level, message string, _ map[string]any) error {
+func (v *VM) Log(level hostmod.Level, message string, fields map[string]any) error {
+	v.Fields = append(v.Fields, fields)
 	v.Logs = append(v.Logs, level.String()+" "+message)
 	return v.LogErr
 }

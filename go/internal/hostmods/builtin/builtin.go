@@ -2,6 +2,8 @@
 package builtin
 
 import (
+	"github.com/hukilau/hukilau/go/internal/hostmods/agentmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/contextmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/cryptomod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/encodingmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/envmod"
@@ -25,6 +27,10 @@ type Parts struct {
 	Environ func() []string    // as os.Environ
 	Keys    *kvmod.Module      // one namespace of the process's store
 	Process *processmod.Module // for a script that has the process to itself
+
+	// Where scripts register contexts and agents. nil: a registry that nobody reads.
+	Contexts *contextmod.Registry
+	Agents   *agentmod.Registry
 }
 
 // Modules makes the built-in modules.
@@ -33,6 +39,13 @@ func Modules(p Parts) []hostmod.Module {
 		fsmod.Module{}, jsonmod.Module{}, logmod.Module{}, timemod.Module{}, cryptomod.Module{}, encodingmod.Module{},
 		&regexmod.Module{}, uuidmod.Module{}, tomlmod.Module{}, yamlmod.Module{},
 	}
+	if p.Contexts == nil {
+		p.Contexts = contextmod.NewRegistry(contextmod.Options{})
+	}
+	if p.Agents == nil {
+		p.Agents = agentmod.NewRegistry(agentmod.Options{})
+	}
+	list = append(list, contextmod.New(p.Contexts), agentmod.New(p.Agents))
 	if p.HTTP != nil {
 		list = append(list, p.HTTP)
 	}

@@ -30,20 +30,19 @@ type instance struct{ vm hostmod.VM }
 func (i *instance) Exports() map[string]any { return nil }
 
 func (i *instance) Native() map[string]any {
-	return map[string]any{"log": luau.Func{Name: "log", Do: i.log}}
+	return map[string]any{
+		"log":        luau.Func{Name: "log", Do: i.log},
+		"log_record": luau.Func{Name: "log_record", Do: i.record},
+	}
 }
 
 func (i *instance) EndRun() {}
 
 // log: (level: string, ...any) -> ()
 func (i *instance) log(c *luau.Call) error {
-	name, err := c.Text(0)
+	level, err := levelArgument(c)
 	if err != nil {
 		return err
-	}
-	level, ok := hostmod.ParseLevel(strings.ToLower(name))
-	if !ok {
-		return c.Argument(0, `must be "debug", "info", "warn" or "error", got "`+name+`"`)
 	}
 	parts := make([]string, 0, c.Len())
 	for n := 1; n < c.Len(); n++ {
@@ -54,4 +53,33 @@ func (i *instance) log(c *luau.Call) error {
 		parts = append(parts, luau.Format(v))
 	}
 	return i.vm.Log(level, strings.Join(parts, " "), nil)
+}
+
+// record: (level: string, message: string, fields: {[string]: any}?) -> ()
+func (i *instance) record(c *luau.Call) error {
+	level, err := levelArgument(c)
+	if err != nil {
+		return err
+	}
+	message, err := c.Text(1)
+	if err != nil {
+		return err
+	}
+	fields, err := c.MapOpt(2)
+	if err != nil {
+		return err
+	}
+	return i.vm.Log(level, message, fields)
+}
+
+func levelArgument(c *luau.Call) (hostmod.Level, error) {
+	name, err := c.Text(0)
+	if err != nil {
+		return 0, err
+	}
+	level, ok := hostmod.ParseLevel(strings.ToLower(name))
+	if !ok {
+		return 0, c.Argument(0, `must be "debug", "info", "warn" or "error", got "`+name+`"`)
+	}
+	return level, nil
 }

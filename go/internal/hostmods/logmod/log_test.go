@@ -25,3 +25,21 @@ func TestLogErrors(t *testing.T) {
 	out = vm.Run(t, `return pcall(__native.log, "info", "x")`)
 	require.Equal(t, false, out[0], "a record that is not written is an error")
 }
+
+func TestRecord(t *testing.T) {
+	vm := modtest.New(t, logmod.Module{}, logmod.Stub)
+	vm.Run(t, `__native.log_record("warn", "slow answer", {ms = 12.5, url = "x", tags = {"a"}})
+		__native.log_record("info", "plain")`)
+	require.Equal(t, []string{"warn slow answer", "info plain"}, vm.Logs)
+	require.Equal(t, []map[string]any{{"ms": 12.5, "url": "x", "tags": []any{"a"}}, nil}, vm.Fields)
+	for source, want := range map[string]string{
+		`__native.log_record("loud", "x")`:      `log_record: argument 1 must be "debug", "info", "warn" or "error", got "loud"`,
+		`__native.log_record("info")`:           "log_record: argument 2 must be a string, got no value",
+		`__native.log_record("info", "x", 1)`:   "log_record: argument 3 must be a table, got number",
+		`__native.log_record("info", "x", {1})`: "log_record: argument 3 must be a table with string keys only",
+	} {
+		out := vm.Run(t, "return pcall(function() "+source+" end)")
+		require.Equal(t, want, out[1].(map[string]any)["message"], source)
+	}
+	require.Len(t, vm.Logs, 2)
+}

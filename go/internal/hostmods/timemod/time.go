@@ -1,4 +1,5 @@
-// Package timemod lets scripts wait.
+// Package timemod gives scripts the time: clocks, waiting, and the texts and calendars of moments.
+// Moments are seconds since 1970 as a number, which keeps about a quarter of a microsecond.
 package timemod
 
 import (
@@ -28,7 +29,26 @@ func (Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) { return &ins
 
 type instance struct{ vm hostmod.VM }
 
-func (i *instance) Exports() map[string]any { return nil }
+// began is where the monotonic clock starts.
+var began = time.Now()
+
+func (i *instance) Exports() map[string]any {
+	exports := map[string]any{
+		"now": luau.Func{Name: "time.now", Do: func(c *luau.Call) error {
+			return c.ReturnNumber(float64(time.Now().UnixNano()) / 1e9)
+		}},
+		"monotonic": luau.Func{Name: "time.monotonic", Do: func(c *luau.Call) error {
+			return c.ReturnNumber(time.Since(began).Seconds())
+		}},
+	}
+	for name, do := range map[string]func(*luau.Call) error{
+		"parse": parse, "format": format, "fields": fields, "make": makeMoment, "add": add,
+		"parse_duration": parseDuration, "format_duration": formatDuration,
+	} {
+		exports[name] = luau.Func{Name: "time." + name, Do: do, Pure: true}
+	}
+	return exports
+}
 
 func (i *instance) Native() map[string]any {
 	return map[string]any{"sleep": luau.Func{Name: "sleep", Do: i.sleep, MayWait: true}}
