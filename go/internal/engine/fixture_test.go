@@ -81,7 +81,7 @@ func (i *probeInstance) spawn(c *luau.Call) error {
 	if err != nil {
 		return err
 	}
-	i.vm.Spawn(f)
+	i.vm.Background(f)
 	return nil
 }
 

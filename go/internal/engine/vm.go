@@ -68,7 +68,15 @@ type VM struct {
 	tasks    int // that have not ended, without the main one
 	outside  int // host calls whose outcome other goroutines will send
 	last     uint64
-	failed   error // of the first task that failed
+	failed   []failure // of tasks, in order
+
+	firstToken uint64 // tokens of this run are above it
+	main       *task
+	tasksByID  map[uint64]*task // those that somebody asked for
+	lastTask   uint64
+	stale      int // sleepers that nobody waits for any more
+	deadlocks  int
+	clock      clock
 
 	inbox struct {
 		sync.Mutex
@@ -88,8 +96,9 @@ type VM struct {
 func New(config *Config) (*VM, error) {
 	v := &VM{
 		config: config, slot: -1, modules: map[string]*loaded{}, waiting: map[uint64]*task{},
-		wake: make(chan struct{}, 1), ctx: context.Background(),
+		wake: make(chan struct{}, 1), ctx: context.Background(), tasksByID: map[uint64]*task{},
 	}
+	v.clock.vm = v
 	state, err := luau.New(luau.Options{
 		MemoryLimit: config.MemoryLimit, NoNative: config.NoNative, Malloc: config.Malloc, Output: config.Output,
 		OutputLines: config.OutputLines,

@@ -2,6 +2,7 @@
 package builtin
 
 import (
+	"github.com/hukilau/hukilau/go/internal/hostmods/asyncmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/jsonmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/logmod"
@@ -11,5 +12,5 @@ import (
 
 // Modules makes the built-in modules. http is shared by VMs of one policy.
 func Modules(http *httpmod.Module) []hostmod.Module {
-	return []hostmod.Module{jsonmod.Module{}, logmod.Module{}, timemod.Module{}, http}
+	return []hostmod.Module{asyncmod.Module{}, jsonmod.Module{}, logmod.Module{}, timemod.Module{}, http}
 }
