@@ -125,4 +125,3 @@ func (v *VM) sleep(c *luau.Call, d time.Duration) {
 	v.sleeping.add(when, token)
 	c.Wait(token)
 }
-
