@@ -406,11 +406,13 @@ func (v *VM) RunSource(ctx context.Context, chunk, source string, o RunOptions, 
 	if err != nil {
 		return err
 	}
-	fn, err := v.state.Load(code, chunk, luau.LoadOptions{Native: v.config.Native})
+	fn, err := v.loadChunk(code, chunk, luau.LoadOptions{Native: v.config.Native})
 	if err != nil {
 		return err
 	}
-	defer fn.Release()
+	if !v.config.Coverage {
+		defer fn.Release()
+	}
 	return v.Run(ctx, fn, o, nil, args...)
 }
 

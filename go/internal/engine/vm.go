@@ -21,6 +21,8 @@ type Config struct {
 	NoNative    bool              // no native code at all
 	Optimize    luau.Optimization // zero: what suits Native
 	Malloc      bool              // memory from malloc: for sanitizers
+	Coverage    bool              // count what runs: see VM.Coverage
+	CountChecks bool              // count calls of assert, for luau.Stats
 	Output      func(text []byte) // what scripts print; nil drops it
 	OutputLines bool              // Output is called after each print
 	Log         func(Record)      // nil drops it
@@ -77,6 +79,7 @@ type VM struct {
 	stale      int // sleepers that nobody waits for any more
 	deadlocks  int
 	clock      clock
+	covered    []coveredChunk
 
 	inbox struct {
 		sync.Mutex
