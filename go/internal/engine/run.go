@@ -37,6 +37,7 @@ type task struct {
 	parked  bool
 	woken   bool // before it parked
 	spawned *spawned
+	origin  *origin // of the error of another task that it raised last
 }
 
 // options keep the identity of what a module returns.
@@ -218,7 +219,7 @@ func (v *VM) settle(t *task, out luau.Outcome) error {
 		return out.Err
 	}
 	v.state.Drop(t.thread)
-	out.Err = t.withFrames(out.Err)
+	out.Err = t.blamed(t.withFrames(out.Err))
 	if t.spawned != nil && out.Err != nil && v.conclude(t, out.Err) {
 		return nil
 	}

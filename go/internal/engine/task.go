@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/hukilau/hukilau/go/internal/module"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -32,8 +35,17 @@ type spawned struct {
 	shielded   bool
 	abandoned  bool // it waited once more after it was told
 	slices     int  // since it was cancelled
-	caught     *luau.Error
+	caught     *origin
 }
+
+// origin is an error of a task with its place and frames, and its message as the script sees it.
+type origin struct {
+	err     *luau.Error
+	message string
+}
+
+// maxOrigins is how many errors of ended tasks keep their frames.
+const maxOrigins = 256
 
 // gone says whether it waits where it must not go on.
 func (s *spawned) gone() bool { return s != nil && s.abandoned }
@@ -151,6 +163,7 @@ func (v *VM) endTasks() {
 		v.forgetTask(t)
 	}
 	v.main, v.stale, v.deadlocks = nil, 0, 0
+	clear(v.origins)
 	v.clock.Thaw()
 }
 
@@ -260,15 +273,64 @@ func (v *VM) mayWait(c *luau.Call) (bool, error) {
 
 // Caught implements hostmod.Tasks.
 func (v *VM) Caught(code, message string) {
-	if t := v.current; t != nil && t.spawned != nil {
-		t.spawned.caught = v.state.Raised(luau.Code(code), message)
+	t := v.current
+	if t == nil || t.spawned == nil {
+		return
 	}
+	o := &origin{v.state.Raised(luau.Code(code), message), message}
+	o.err = t.originOf(o.err, message)
+	t.spawned.caught = o
+	if len(v.origins) >= maxOrigins {
+		clear(v.origins)
+	}
+	v.origins[t.id] = o
+}
+
+// Raise implements hostmod.Tasks.
+func (v *VM) Raise(id hostmod.TaskID) {
+	if v.current != nil {
+		v.current.origin = v.origins[uint64(id)]
+	}
+}
+
+// originOf is err, with the place where it came from when it is another task's.
+func (t *task) originOf(err *luau.Error, message string) *luau.Error {
+	if t.origin == nil || t.origin.message != message {
+		return err
+	}
+	from := t.origin.err
+	copied := err.Behind(from)
+	copied.Message = from.Message
+	return copied
+}
+
+// blamed is an error as the run reports it: at the place where it came from, and never in the SDK's own
+// code where the script called that.
+func (t *task) blamed(err error) error {
+	var e *luau.Error
+	if err == nil || !errors.As(err, &e) || luau.IsKilled(err) {
+		return err
+	}
+	if from := t.originOf(e, e.Message); from != e {
+		err, e = from, from
+	}
+	if !strings.HasPrefix(e.Chunk, module.EmbeddedChunk) {
+		return err
+	}
+	for _, f := range e.Frames {
+		if f.Line > 0 && !strings.HasPrefix(f.Chunk, module.EmbeddedChunk) {
+			copied := *e
+			copied.Chunk, copied.Line = f.Chunk, f.Line
+			return &copied
+		}
+	}
+	return err
 }
 
 // Report implements hostmod.Tasks.
 func (v *VM) Report() {
 	if t := v.current; t != nil && t.spawned != nil && t.spawned.caught != nil {
-		v.fail(t.id, t.spawned.caught)
+		v.fail(t.id, t.blamed(t.spawned.caught.err))
 	}
 }
 

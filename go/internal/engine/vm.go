@@ -76,7 +76,8 @@ type VM struct {
 	main       *task
 	tasksByID  map[uint64]*task // those that somebody asked for
 	lastTask   uint64
-	stale      int // sleepers that nobody waits for any more
+	origins    map[uint64]*origin // of errors, by the task that ended with it
+	stale      int                // sleepers that nobody waits for any more
 	deadlocks  int
 	clock      clock
 	covered    []coveredChunk
@@ -99,7 +100,7 @@ type VM struct {
 func New(config *Config) (*VM, error) {
 	v := &VM{
 		config: config, slot: -1, modules: map[string]*loaded{}, waiting: map[uint64]*task{},
-		wake: make(chan struct{}, 1), ctx: context.Background(), tasksByID: map[uint64]*task{},
+		wake: make(chan struct{}, 1), ctx: context.Background(), tasksByID: map[uint64]*task{}, origins: map[uint64]*origin{},
 	}
 	v.clock.vm = v
 	state, err := luau.New(luau.Options{

@@ -81,6 +81,8 @@ type Tasks interface {
 	Shield(on bool)
 	// Caught notes an error of the current task while its frames are there.
 	Caught(code, message string)
+	// Raise says that the current task raises the error that another one ended with.
+	Raise(id TaskID)
 	// Report makes the run fail with what Caught noted last; Forgive takes back what a task reported.
 	Report()
 	Forgive(id TaskID)

@@ -42,7 +42,7 @@ func (i *instance) EndRun() {}
 func (i *instance) Exports() map[string]any {
 	functions := map[string]func(*luau.Call) error{
 		"spawn": i.spawn, "current": i.current, "park": i.park, "wake": i.wake, "cancel": i.cancel,
-		"shield": i.shield, "caught": i.caught, "report": i.report, "forgive": i.forgive,
+		"shield": i.shield, "caught": i.caught, "report": i.report, "forgive": i.forgive, "raise": i.raise,
 		"sleep": i.sleep, "now": i.now, "freeze": i.freeze, "thaw": i.thaw, "advance": i.advance,
 	}
 	waits := map[string]bool{"park": true, "sleep": true, "advance": true}
@@ -136,6 +136,15 @@ func (i *instance) caught(c *luau.Call) error {
 	code, err := c.TextOpt(1, "")
 	if err == nil {
 		i.tasks.Caught(code, message)
+	}
+	return err
+}
+
+// raise: (task: number) -> ()
+func (i *instance) raise(c *luau.Call) error {
+	id, err := task(c)
+	if err == nil {
+		i.tasks.Raise(id)
 	}
 	return err
 }
