@@ -172,3 +172,52 @@ func TestStoppedClock(t *testing.T) {
 		"deadlock: this waits for something that cannot happen any more, because the clock of the test is stopped: move it on from another task\n", out)
 	require.Less(t, time.Since(started), patience)
 }
+
+// The library may be part of an image, or be shared by invocations, one of which left tasks behind.
+func TestInvocationsWithTasks(t *testing.T) {
+	source := async + `
+		local seen = 0
+		function invoke(n)
+			seen += 1
+			if n == 3 then
+				for i = 1, 10 do async.spawn(async.sleep, 60) end
+				error("midway")
+			end
+			return async.all({ function() async.sleep(0.001) return n end, function() return seen end })
+		end`
+	for _, isolation := range []engine.Isolation{engine.Pristine, engine.Shared} {
+		config := testConfig()
+		withAsync(t)(config)
+		p, err := engine.NewPool(config, engine.Program{Chunk: "=tool", Source: source}, engine.PoolOptions{Isolation: isolation})
+		require.NoError(t, err)
+		for n := range 8 {
+			out, err := tryInvoke(p, n)
+			if n == 3 {
+				require.ErrorContains(t, err, "midway")
+				continue
+			}
+			require.NoError(t, err)
+			require.Equal(t, []any{[]any{float64(n), 1.0}}, out, "isolation %d", isolation)
+		}
+		p.Close()
+	}
+}
+
+// A task is a thread of Luau and a little of Go: ten thousand of them are ordinary.
+func TestMemoryOfATask(t *testing.T) {
+	w := newWorld(t, withAsync(t))
+	used := func(n int) uint64 {
+		require.NoError(t, w.run(async+`
+			local list = {}
+			for i = 1, (...) do list[i] = async.spawn(async.sleep, 0.2) end
+			async.sleep(0)
+			async.all(list)`, n))
+		stats, err := w.vm.State().Stats()
+		require.NoError(t, err)
+		return stats.MemoryPeak
+	}
+	few := used(1)
+	each := (used(10_000) - few) / 10_000
+	t.Logf("%d bytes for each task", each)
+	require.Less(t, each, uint64(6<<10))
+}
