@@ -227,6 +227,7 @@ typedef struct hk_stats
     uint64_t host_calls, output;                     /* of this run */
     uint64_t image_bytes;                            /* 0: no image */
     uint64_t refs;                                   /* live hk_ref of this run */
+    uint64_t checks; /* calls of assert in this run, by code compiled with count_checks */
 } hk_stats;
 void hk_vm_stats(hk_vm* vm, hk_stats* out);
 
@@ -249,6 +250,7 @@ typedef struct hk_compile_options
     int32_t debug;        /* 0 to 2; 1 is enough for line numbers and names of functions */
     int32_t coverage;     /* 0 to 2 */
     int32_t type_info;    /* 0: only for native code, 1: all */
+    int32_t count_checks; /* 1: calls of assert are counted (hk_stats.checks), also those that hold */
 } hk_compile_options;
 
 #define HK_MAX_SOURCE ((size_t)4 << 20)
@@ -267,6 +269,11 @@ void hk_bytecode_free(hk_bytecode* code);
 size_t hk_bytecode_size(const hk_bytecode* code);
 /* 1 when this build can make native code on this machine. */
 int hk_native_supported(void);
+
+/* What ran of a loaded chunk that was compiled with coverage: an array with one table for each of
+ * its functions, {name, line, depth, hits}, the chunk itself first with an empty name. hits is an
+ * array: from line 1 on, how often the line ran, or -1 where it holds no code of that function. */
+hk_result hk_coverage(hk_vm* vm, hk_ref chunk);
 
 enum
 {

@@ -35,11 +35,12 @@ void put_compile_error(Buf& out, const char* message, const Luau::Location& wher
 
 // The VM would run these in place of what open_text_functions put there.
 const char* const kReplacedBuiltins[] = {"table.create", nullptr};
+const char* const kReplacedWhenCounting[] = {"table.create", "assert", nullptr};
 
 Luau::CompileOptions compile_options(const hk_compile_options* o)
 {
     Luau::CompileOptions options;
-    options.disabledBuiltins = kReplacedBuiltins;
+    options.disabledBuiltins = o && o->count_checks ? kReplacedWhenCounting : kReplacedBuiltins;
     options.optimizationLevel = o ? o->optimization : 1;
     options.debugLevel = o ? o->debug : 1;
     options.coverageLevel = o ? o->coverage : 0;

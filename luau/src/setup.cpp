@@ -56,8 +56,15 @@ constexpr double kMaxTime = 253402300800.0; // year 10000
 
 struct Stock
 {
-    lua_CFunction clock, date, time;
+    lua_CFunction clock, date, time, assertion;
 } stock;
+
+// Luau itself answers an assert that holds, unless the code was compiled to have its checks counted.
+int counted_assert(lua_State* L)
+{
+    vm_of(L)->checks++;
+    return stock.assertion(L);
+}
 
 int os_clock(lua_State* L)
 {
@@ -113,13 +120,24 @@ lua_CFunction field_function(lua_State* L, const char* table, const char* name)
 void replace_os(lua_State* L)
 {
     static const luaL_Reg functions[] = {{"clock", os_clock}, {"date", os_date}, {"time", os_time}, {nullptr, nullptr}};
-    stock = {field_function(L, "os", "clock"), field_function(L, "os", "date"), field_function(L, "os", "time")};
+    stock.clock = field_function(L, "os", "clock");
+    stock.date = field_function(L, "os", "date");
+    stock.time = field_function(L, "os", "time");
     lua_getglobal(L, "os");
     for (const luaL_Reg* r = functions; r->name; r++)
     {
         lua_pushcfunction(L, r->func, r->name);
         lua_setfield(L, -2, r->name);
     }
+    lua_pop(L, 1);
+}
+
+void replace_assert(lua_State* L)
+{
+    lua_getglobal(L, "assert");
+    stock.assertion = lua_tocfunction(L, -1);
+    lua_pushcfunction(L, counted_assert, "assert");
+    lua_setglobal(L, "assert");
     lua_pop(L, 1);
 }
 
@@ -236,6 +254,7 @@ void open_libraries(hk_vm* vm, lua_State* L)
     lua_setglobal(L, "print");
     remove_globals(L);
     replace_os(L);
+    replace_assert(L);
     open_text_functions(L);
     make_fixed(vm, L);
     find_coroutine_functions(vm, L);

@@ -362,6 +362,7 @@ extern "C" void hk_vm_stats(hk_vm* vm, hk_stats* out)
     out->output = vm->outputTotal;
     out->image_bytes = vm->image ? image_bytes(vm->image) : 0;
     out->refs = vm->liveRefs;
+    out->checks = vm->checks;
 }
 
 // A table's address as tostring shows it, anywhere in a string.

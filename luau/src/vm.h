@@ -172,6 +172,7 @@ struct hk_vm
     hk_limits limits{};
     uint64_t hostCalls = 0;
     uint64_t outputTotal = 0;
+    uint64_t checks = 0; // calls of assert
     std::atomic<int64_t> charged{0};
     std::string output;
 

@@ -126,13 +126,13 @@ func exited(err error) error {
 	return &ExitError{exit.Code}
 }
 
-// modules are those of a script that has the process to itself.
-func (s *Script) modules(client *httpmod.Client) []hostmod.Module {
+// modules are those of a script that has the process to itself, or may believe so.
+func modules(client *httpmod.Module, args []string) []hostmod.Module {
 	return builtin.Modules(builtin.Parts{
-		HTTP:    httpmod.NewModule(client),
+		HTTP:    client,
 		Environ: os.Environ,
 		Keys:    kvmod.NewStore(kvmod.Options{}).Module(""),
-		Process: &processmod.Module{Args: s.Args, Cwd: os.Getwd},
+		Process: &processmod.Module{Args: args, Cwd: os.Getwd},
 	})
 }
 
@@ -198,7 +198,7 @@ func newVM(s Script, out *writer, tasks *taskErrors, terminal bool) (*engine.VM,
 		return nil, err
 	}
 	return engine.New(&engine.Config{
-		Modules:     s.modules(client),
+		Modules:     modules(httpmod.NewModule(client), s.Args),
 		Grants:      s.grants(),
 		Resolver:    resolver,
 		MemoryLimit: s.Memory,

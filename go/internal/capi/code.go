@@ -12,13 +12,13 @@ import "unsafe"
 type Bytecode struct{ p *C.hk_bytecode }
 
 // CompileOptions is hk_compile_options.
-type CompileOptions struct{ Optimization, Debug, Coverage, TypeInfo int32 }
+type CompileOptions struct{ Optimization, Debug, Coverage, TypeInfo, CountChecks int32 }
 
 // Compile is hk_compile. On failure the record is a copy: message, line and column.
 func Compile(source string, o CompileOptions) (Bytecode, []byte, Status) {
 	options := C.hk_compile_options{
 		optimization: C.int32_t(o.Optimization), debug: C.int32_t(o.Debug),
-		coverage: C.int32_t(o.Coverage), type_info: C.int32_t(o.TypeInfo),
+		coverage: C.int32_t(o.Coverage), type_info: C.int32_t(o.TypeInfo), count_checks: C.int32_t(o.CountChecks),
 	}
 	var code *C.hk_bytecode
 	var text *C.uint8_t

@@ -192,6 +192,7 @@ func (vm VM) Uncharge(n int64) { C.hk_uncharge(vm.p, C.size_t(n)) }
 type Stats struct {
 	MemoryUsed, MemoryPeak, MemoryLimit uint64
 	HostCalls, Output, ImageBytes, Refs uint64
+	Checks                              uint64
 }
 
 // Stats is hk_vm_stats.
@@ -201,6 +202,7 @@ func (vm VM) Stats() Stats {
 	return Stats{
 		MemoryUsed: uint64(s.memory_used), MemoryPeak: uint64(s.memory_peak), MemoryLimit: uint64(s.memory_limit),
 		HostCalls: uint64(s.host_calls), Output: uint64(s.output), ImageBytes: uint64(s.image_bytes), Refs: uint64(s.refs),
+		Checks: uint64(s.checks),
 	}
 }
 
@@ -274,6 +276,9 @@ func (vm VM) Hold(ref uint64) uint64 { return uint64(C.hk_hold(vm.p, C.hk_ref(re
 
 // Release is hk_release.
 func (vm VM) Release(ref uint64) { C.hk_release(vm.p, C.hk_ref(ref)) }
+
+// Coverage is hk_coverage.
+func (vm VM) Coverage(chunk uint64) Result { return result(C.hk_coverage(vm.p, C.hk_ref(chunk))) }
 
 // Traceback is hk_traceback.
 func (vm VM) Traceback() Result { return result(C.hk_traceback(vm.p)) }

@@ -11,6 +11,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/runcmd"
+	"github.com/hukilau/hukilau/go/internal/cli/testcmd"
 	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -33,7 +34,7 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	root.SetVersionTemplate("{{.Version}}\n")
 	run := runcmd.Command("run")
 	run.Short = "Run a script, as luau alone does"
-	root.AddCommand(run, versioncmd.Command())
+	root.AddCommand(run, testcmd.Command(), versioncmd.Command())
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exit.OK
@@ -45,6 +46,9 @@ func report(ctx context.Context, err error, s Streams) int {
 	var ended *app.ExitError
 	if errors.As(err, &ended) {
 		return ended.Code // the script's own wish, so nothing is reported
+	}
+	if errors.Is(err, exit.ErrReported) {
+		return exit.Script
 	}
 	code := exitCode(ctx, err)
 	app.WriteSoon(s.Err, told(err, code, s.Colour))

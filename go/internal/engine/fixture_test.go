@@ -67,11 +67,11 @@ func (i *probeInstance) EndRun()                 { i.count("end") }
 func (i *probeInstance) Native() map[string]any {
 	functions := map[string]func(*luau.Call) error{
 		"probe_spawn": i.spawn, "probe_count": i.counting, "probe_panic": i.panicking, "probe_signal": i.signalling,
-		"probe_echo": i.echo, "probe_number": i.number, "probe_call": i.calling, "probe_exit": i.exiting,
+		"probe_echo": i.echo, "probe_number": i.number, "probe_call": i.calling, "probe_exit": i.exiting, "probe_wait": i.waiting,
 	}
 	native := map[string]any{}
 	for name, do := range functions {
-		native[name] = luau.Func{Name: name, Do: do, MayWait: name == "probe_exit"}
+		native[name] = luau.Func{Name: name, Do: do, MayWait: name == "probe_exit" || name == "probe_wait"}
 	}
 	return native
 }
@@ -81,7 +81,7 @@ func (i *probeInstance) spawn(c *luau.Call) error {
 	if err != nil {
 		return err
 	}
-	i.vm.Spawn(f)
+	i.vm.Background(f)
 	return nil
 }
 
@@ -153,6 +153,15 @@ func (i *probeInstance) exiting(c *luau.Call) error {
 	return i.vm.Await(c, func(context.Context) ([]any, error) {
 		runtime.Goexit()
 		return nil, nil
+	})
+}
+
+// waiting waits for the end of its context.
+func (i *probeInstance) waiting(c *luau.Call) error {
+	return i.vm.Await(c, func(ctx context.Context) ([]any, error) {
+		<-ctx.Done()
+		i.count("wait ended")
+		return nil, ctx.Err()
 	})
 }
 

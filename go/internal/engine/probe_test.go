@@ -91,7 +91,7 @@ func (i *probeInstance) keep(c *luau.Call) error {
 func (i *probeInstance) spawn(c *luau.Call) error {
 	f, err := c.Function(0)
 	if err == nil {
-		i.vm.Spawn(f)
+		i.vm.Background(f)
 	}
 	return err
 }

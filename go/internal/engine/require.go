@@ -112,7 +112,7 @@ func (v *VM) load(c *luau.Call, m *loaded, source module.Source) error {
 		v.killIfOver()
 		return err
 	}
-	fn, err := v.state.Load(code, source.Chunk, luau.LoadOptions{Native: v.config.Native, OwnGlobals: true})
+	fn, err := v.loadChunk(code, source.Chunk, luau.LoadOptions{Native: v.config.Native, OwnGlobals: true})
 	if err != nil {
 		return err
 	}
@@ -219,14 +219,14 @@ func moduleValue(m *loaded, values []any) (any, error) {
 }
 
 func (c *Config) compileOptions() luau.CompileOptions {
-	var options luau.CompileOptions
+	o := luau.CompileOptions{Coverage: c.Coverage, CountChecks: c.CountChecks}
 	if c.Native {
-		options = luau.CompileOptions{Optimization: luau.OptimizeFull, Types: true}
+		o.Optimization, o.Types = luau.OptimizeFull, true
 	}
 	if c.Optimize != luau.OptimizeDefault {
-		options.Optimization = c.Optimize
+		o.Optimization = c.Optimize
 	}
-	return options
+	return o
 }
 
 // compiled caches bytecode by content, in memory only: on disk it would be a way in.

@@ -29,6 +29,15 @@ type task struct {
 
 	waitsFor *loaded     // the module whose load it waits for
 	passed   *luau.Error // of the module that it required last: see withFrames
+
+	id      uint64 // where somebody asked for it
+	token   uint64 // of what it waits for
+	timed   bool   // that is among the sleepers
+	stop    context.CancelFunc
+	parked  bool
+	woken   bool // before it parked
+	spawned *spawned
+	origin  *origin // of the error of another task that it raised last
 }
 
 // options keep the identity of what a module returns.
@@ -64,6 +73,7 @@ type RunOptions struct {
 func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(luau.Values) error, args ...any) error {
 	v.context.begin(ctx)
 	v.ctx, v.mode, v.limits, v.logged, v.failed, v.current = ctx, o.Mode, o.Limits, 0, nil, nil
+	v.firstToken = v.last
 	defer v.endRun()
 	limits := luau.Limits{HostCalls: o.Limits.HostCalls, Output: o.Limits.Output, Memory: o.Limits.Memory}
 	begin := v.state.Begin
@@ -79,6 +89,7 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 	var result error
 	done := false
 	main := &task{main: true}
+	v.main = main
 	main.then = func(out luau.Outcome) {
 		done = true
 		if result = out.Err; result == nil && use != nil {
@@ -90,7 +101,7 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 	})
 	err = v.schedule(func() bool {
 		if v.mode == EndWithMain {
-			return done || v.failed != nil
+			return done || len(v.failed) > 0
 		}
 		return done && (result != nil || v.tasks == 0)
 	})
@@ -100,7 +111,7 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 	case result != nil:
 		return result
 	}
-	return v.failed
+	return v.firstFailure()
 }
 
 func (v *VM) push(t *task, resume func() (luau.ThreadID, luau.Outcome)) {
@@ -145,20 +156,16 @@ func (v *VM) schedule(over func() bool) error {
 			}
 			v.collect()
 		}
-		if v.outside == 0 && len(v.sleeping) == 0 {
-			return v.stuck(over)
+		if v.outside == 0 && !v.someSleeper() {
+			if err := v.stuck(over); err != nil || over() {
+				return err
+			}
+			continue
 		}
 		if err := v.waitForWork(); err != nil {
 			return err
 		}
 	}
-}
-
-func (v *VM) stuck(over func() bool) error {
-	if over() {
-		return nil
-	}
-	return &luau.Error{Code: luau.CodeRuntime, Message: "the script waits for something that cannot happen any more"}
 }
 
 // step resumes the first ready task and deals with what came of it.
@@ -169,8 +176,8 @@ func (v *VM) step() error {
 	if !v.takeSlot() || v.ctx.Err() != nil {
 		return v.ended()
 	}
-	v.armSlice()
 	v.current = w.task
+	v.armSlice()
 	v.busy.Store(true)
 	thread, out := v.resume(&w)
 	v.busy.Store(false)
@@ -184,9 +191,18 @@ func (v *VM) step() error {
 func (v *VM) settle(t *task, out luau.Outcome) error {
 	switch out.Status {
 	case luau.StatusWaiting:
+		if t.spawned.gone() {
+			v.abandon(t)
+			return nil
+		}
+		t.token = out.Token
 		v.waiting[out.Token] = t
 		return nil
 	case luau.StatusSliced:
+		if t.spawned.overdue() {
+			v.abandon(t)
+			return nil
+		}
 		if slots.crowded() {
 			v.releaseSlot()
 		}
@@ -203,7 +219,11 @@ func (v *VM) settle(t *task, out luau.Outcome) error {
 		return out.Err
 	}
 	v.state.Drop(t.thread)
-	out.Err = t.withFrames(out.Err)
+	out.Err = t.blamed(t.withFrames(out.Err))
+	if t.spawned != nil && out.Err != nil && v.conclude(t, out.Err) {
+		return nil
+	}
+	v.forgetTask(t)
 	if t.then != nil {
 		t.then(out)
 	}
@@ -233,7 +253,7 @@ func (v *VM) releaseSlot() {
 
 // armSlice limits what runs now to a slice, if others of this VM are ready or will be after a sleep.
 func (v *VM) armSlice() {
-	if len(v.ready) == 0 && len(v.sleeping) == 0 || v.sliced.Swap(true) {
+	if len(v.ready) == 0 && len(v.sleeping) == 0 && !v.current.dying() || v.sliced.Swap(true) {
 		return
 	}
 	if v.slice == nil {
@@ -254,25 +274,15 @@ func (v *VM) sliceOver() {
 // ended is the error of a run whose context is over while no script runs.
 func (v *VM) ended() error { return luau.KilledBy(context.Cause(v.ctx)) }
 
-// wakeSleepers makes those ready whose time has come.
-func (v *VM) wakeSleepers() {
-	for v.sleeping.pressing() {
-		v.finish(completion{token: v.sleeping.pop()})
-	}
-	if len(v.sleeping) == 0 {
-		return
-	}
-	for now := time.Now(); v.sleeping.due(now); {
-		v.finish(completion{token: v.sleeping.pop()})
-	}
-}
-
 // waitForWork blocks until a task can go on or the run is over.
 func (v *VM) waitForWork() error {
 	yielded := false
 	for {
 		v.collect()
-		if len(v.ready) > 0 {
+		if len(v.ready) > 0 || v.clock.tick(v.sleeping) {
+			return nil
+		}
+		if v.outside == 0 && !v.someSleeper() {
 			return nil
 		}
 		if !yielded {
@@ -283,7 +293,7 @@ func (v *VM) waitForWork() error {
 		}
 		v.releaseSlot()
 		var alarm <-chan time.Time
-		if d, ok := v.sleeping.next(time.Now()); ok {
+		if d, ok := v.sleeping.next(time.Now()); ok && !v.clock.frozen {
 			if v.timer == nil {
 				v.timer = time.NewTimer(d)
 			} else {
@@ -340,8 +350,9 @@ func (v *VM) collect() {
 	v.inbox.some.Store(false)
 	v.inbox.Unlock()
 	for _, c := range list {
-		if v.finish(c) {
+		if c.token > v.firstToken { // an earlier run's is of no interest
 			v.outside--
+			v.finish(c)
 		}
 	}
 	clear(list)
@@ -355,7 +366,11 @@ func (v *VM) finish(c completion) bool {
 		return false
 	}
 	delete(v.waiting, c.token)
-	t.waitsFor = nil
+	if t.stop != nil {
+		t.stop()
+		t.stop = nil
+	}
+	t.waitsFor, t.token, t.timed, t.parked = nil, 0, false, false
 	v.pushWork(work{task: t, done: c})
 	return true
 }
@@ -376,6 +391,7 @@ func (v *VM) endRun() {
 	clear(v.ready)
 	v.ready, v.sleeping, v.tasks, v.outside = nil, nil, 0, 0
 	clear(v.waiting)
+	v.endTasks()
 	v.inbox.Lock()
 	v.inbox.list = nil
 	v.inbox.some.Store(false)
@@ -391,11 +407,13 @@ func (v *VM) RunSource(ctx context.Context, chunk, source string, o RunOptions, 
 	if err != nil {
 		return err
 	}
-	fn, err := v.state.Load(code, chunk, luau.LoadOptions{Native: v.config.Native})
+	fn, err := v.loadChunk(code, chunk, luau.LoadOptions{Native: v.config.Native})
 	if err != nil {
 		return err
 	}
-	defer fn.Release()
+	if !v.config.Coverage {
+		defer fn.Release()
+	}
 	return v.Run(ctx, fn, o, nil, args...)
 }
 

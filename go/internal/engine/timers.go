@@ -63,3 +63,14 @@ func (s sleepers) next(now time.Time) (time.Duration, bool) {
 	}
 	return max(0, s[0].when.Sub(now)), true
 }
+
+// keep drops those whose token does not count.
+func (s *sleepers) keep(counts func(token uint64) bool) {
+	old := *s
+	*s = old[:0]
+	for _, one := range old {
+		if counts(one.token) {
+			s.add(one.when, one.token)
+		}
+	}
+}

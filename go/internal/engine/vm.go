@@ -21,6 +21,8 @@ type Config struct {
 	NoNative    bool              // no native code at all
 	Optimize    luau.Optimization // zero: what suits Native
 	Malloc      bool              // memory from malloc: for sanitizers
+	Coverage    bool              // count what runs: see VM.Coverage
+	CountChecks bool              // count calls of assert, for luau.Stats
 	Output      func(text []byte) // what scripts print; nil drops it
 	OutputLines bool              // Output is called after each print
 	Log         func(Record)      // nil drops it
@@ -68,7 +70,17 @@ type VM struct {
 	tasks    int // that have not ended, without the main one
 	outside  int // host calls whose outcome other goroutines will send
 	last     uint64
-	failed   error // of the first task that failed
+	failed   []failure // of tasks, in order
+
+	firstToken uint64 // tokens of this run are above it
+	main       *task
+	tasksByID  map[uint64]*task // those that somebody asked for
+	lastTask   uint64
+	origins    map[uint64]*origin // of errors, by the task that ended with it
+	stale      int                // sleepers that nobody waits for any more
+	deadlocks  int
+	clock      clock
+	covered    []coveredChunk
 
 	inbox struct {
 		sync.Mutex
@@ -88,8 +100,9 @@ type VM struct {
 func New(config *Config) (*VM, error) {
 	v := &VM{
 		config: config, slot: -1, modules: map[string]*loaded{}, waiting: map[uint64]*task{},
-		wake: make(chan struct{}, 1), ctx: context.Background(),
+		wake: make(chan struct{}, 1), ctx: context.Background(), tasksByID: map[uint64]*task{}, origins: map[uint64]*origin{},
 	}
+	v.clock.vm = v
 	state, err := luau.New(luau.Options{
 		MemoryLimit: config.MemoryLimit, NoNative: config.NoNative, Malloc: config.Malloc, Output: config.Output,
 		OutputLines: config.OutputLines,

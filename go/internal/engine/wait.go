@@ -21,13 +21,19 @@ func (v *VM) token() uint64 {
 
 // Await implements hostmod.VM.
 func (v *VM) Await(c *luau.Call, work hostmod.Work) error {
+	if goOn, err := v.mayWait(c); !goOn {
+		return err
+	}
 	if !c.CanWait() {
 		return v.waitInPlace(c, work)
 	}
 	token := v.token()
 	name, ctx := c.Name(), v.Context()
-	if v.current != nil {
-		v.current.name = name
+	if t := v.current; t != nil {
+		t.name = name
+		if t.spawned != nil {
+			ctx, t.stop = context.WithCancel(ctx)
+		}
 	}
 	v.outside++
 	go func() {
@@ -83,7 +89,14 @@ func (v *VM) killIfOver() {
 
 // Sleep implements hostmod.VM.
 func (v *VM) Sleep(c *luau.Call, d time.Duration) error {
+	if goOn, err := v.mayWait(c); !goOn {
+		return err
+	}
 	if !c.CanWait() {
+		if v.clock.frozen {
+			return &luau.Error{Code: luau.CodeInvalid, Message: c.Name() +
+				": the clock is stopped, and nothing can move it on during a wait inside a comparator, metamethod or callback"}
+		}
 		return v.waitInPlace(c, func(ctx context.Context) ([]any, error) {
 			timer := time.NewTimer(d)
 			defer timer.Stop()
@@ -95,33 +108,20 @@ func (v *VM) Sleep(c *luau.Call, d time.Duration) error {
 			}
 		})
 	}
-	token := v.token()
-	if v.current != nil {
-		v.current.name = c.Name()
-	}
-	when := time.Time{}
-	if d > 0 {
-		when = time.Now().Add(d)
-	}
-	v.sleeping.add(when, token)
-	c.Wait(token)
+	v.sleep(c, d)
 	return nil
 }
 
-// Spawn makes a background task of f. It starts when the scheduler comes to it.
-func (v *VM) Spawn(f *luau.Function, args ...any) {
-	t := &task{}
-	t.then = func(out luau.Outcome) {
-		if out.Err == nil {
-			return
-		}
-		if v.failed == nil {
-			v.failed = out.Err
-		}
-		if v.config.TaskFailed != nil {
-			v.config.TaskFailed(out.Err)
-		}
+// sleep puts the current task among the sleepers.
+func (v *VM) sleep(c *luau.Call, d time.Duration) {
+	token := v.token()
+	if v.current != nil {
+		v.current.name, v.current.timed = c.Name(), true
 	}
-	v.tasks++
-	v.push(t, func() (luau.ThreadID, luau.Outcome) { return v.state.Start(f, luau.StartOptions{}, args...) })
+	when := time.Time{}
+	if d > 0 {
+		when = v.clock.Now().Add(d)
+	}
+	v.sleeping.add(when, token)
+	c.Wait(token)
 }

@@ -30,6 +30,9 @@ var ErrOutside = errors.New("outside the directories that may be read")
 // embeddedPrefix starts the identity of every module inside the binary.
 const embeddedPrefix = "@embedded/"
 
+// EmbeddedChunk starts the chunk name of every module inside the binary.
+const EmbeddedChunk = "=" + embeddedPrefix
+
 // tree is a file system together with what its modules are called.
 type tree struct {
 	files    FS

@@ -59,6 +59,51 @@ type VM interface {
 	Grants() *Grants
 }
 
+// TaskID names a task of a VM: the main function, one that a script spawned, or one that loads a
+// module. It is never given twice by one VM. Zero names none.
+type TaskID uint64
+
+// Tasks is what a VM with a scheduler offers beyond [VM]. Module async needs it, and asks by a type
+// assertion. All of it is for the goroutine that owns the VM.
+type Tasks interface {
+	// Spawn makes a task that calls body, without arguments, when the scheduler comes to it. When it
+	// ends in another way than by body's return, body is called again, in a thread of its own, with
+	// the code and the message of what ended it.
+	Spawn(body *luau.Function) (TaskID, error)
+	// Current is the task that runs.
+	Current() TaskID
+	// Park makes the current task wait for Wake, at most for d, or without end where d is negative.
+	// The script gets true when it was woken. A Wake that came first counts.
+	Park(c *luau.Call, d time.Duration) error
+	// Wake lets a parked task go on; false when it cannot hear of it.
+	Wake(id TaskID) bool
+	// Cancel ends a spawned task: what it waits for fails with code "cancelled", and when it waits
+	// once more, it does not go on. False when there is no such task any more.
+	Cancel(id TaskID) bool
+	// Shield keeps a cancel of the current task from its waits, for clean-up.
+	Shield(on bool)
+	// Caught notes an error of the current task while its frames are there.
+	Caught(code, message string)
+	// Raise says that the current task raises the error that another one ended with.
+	Raise(id TaskID)
+	// Report makes the run fail with what Caught noted last; Forgive takes back what a task reported.
+	Report()
+	Forgive(id TaskID)
+	// Clock is the time by which the VM sleeps.
+	Clock() Clock
+}
+
+// Clock is the time by which a VM sleeps. It can be stopped for tests, until the end of the run.
+type Clock interface {
+	Now() time.Time
+	// Freeze stops it; Thaw lets it go on with the real time.
+	Freeze()
+	Thaw()
+	// Advance moves a stopped clock on, while all that wakes up meanwhile runs, and the current task
+	// waits for that.
+	Advance(c *luau.Call, d time.Duration) error
+}
+
 // Level is how important a log record is.
 type Level int
 

@@ -14,6 +14,8 @@ type CompileOptions struct {
 	NoDebug bool
 	// Coverage counts executed lines.
 	Coverage bool
+	// CountChecks counts calls of assert, for Stats.
+	CountChecks bool
 	// Types keeps what annotations say, which makes native code faster. Code marked --!native has
 	// them anyway.
 	Types bool
@@ -56,6 +58,9 @@ func Compile(chunk, source string, o CompileOptions) (*Bytecode, error) {
 	}
 	if o.Types {
 		options.TypeInfo = 1
+	}
+	if o.CountChecks {
+		options.CountChecks = 1
 	}
 	if o.Coverage {
 		options.Coverage = 2

@@ -308,6 +308,7 @@ type Stats struct {
 	HostCalls, Output                   uint64 // calls; bytes printed
 	ImageBytes                          uint64 // 0 without an image
 	Refs                                uint64 // live references held by Go
+	Checks                              uint64 // calls of assert: see CompileOptions.CountChecks
 }
 
 // Stats reads the counters.

@@ -20,6 +20,9 @@ const (
 // ErrInterrupted is the cause of a context that an interrupt signal ended.
 var ErrInterrupted = errors.New("interrupted")
 
+// ErrReported is a failure that the command has told of already.
+var ErrReported = errors.New("reported")
+
 // UsageError is a wrong command line.
 type UsageError struct{ message string }
 

@@ -3,6 +3,7 @@ package builtin
 
 import (
 	"github.com/hukilau/hukilau/go/internal/hostmods/agentmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/asyncmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/contextmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/cryptomod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/encodingmod"
@@ -36,7 +37,7 @@ type Parts struct {
 // Modules makes the built-in modules.
 func Modules(p Parts) []hostmod.Module {
 	list := []hostmod.Module{
-		fsmod.Module{}, jsonmod.Module{}, logmod.Module{}, timemod.Module{}, cryptomod.Module{}, encodingmod.Module{},
+		asyncmod.Module{}, fsmod.Module{}, jsonmod.Module{}, logmod.Module{}, timemod.Module{}, cryptomod.Module{}, encodingmod.Module{},
 		&regexmod.Module{}, uuidmod.Module{}, tomlmod.Module{}, yamlmod.Module{},
 	}
 	if p.Contexts == nil {

@@ -1,0 +1,189 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/hostmods/testmod"
+	"github.com/hukilau/hukilau/go/internal/module"
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+	"github.com/hukilau/hukilau/libs"
+)
+
+// noChecks is the line by which a file says that it checks nothing on purpose.
+const noChecks = "-- luau-test: no checks"
+
+// testRun is one file on its way.
+type testRun struct {
+	file   *TestFile
+	output cappedBuffer
+	vm     *engine.VM
+	tasks  []error // of background tasks
+	hint   string  // what to do about how it ended
+}
+
+// runFile never fails: what goes wrong is a failure of the file.
+func (r *testRunner) runFile(ctx context.Context, path string) *TestFile {
+	run := &testRun{file: &TestFile{Path: path}}
+	started := time.Now()
+	r.run(ctx, run)
+	run.file.Time = time.Since(started)
+	run.file.Output = run.output.text()
+	return run.file
+}
+
+func (r *testRunner) run(ctx context.Context, run *testRun) {
+	path := run.file.Path
+	source, err := module.ReadScript(path)
+	if err != nil {
+		run.fail(path, err)
+		return
+	}
+	suite := mentionsLibrary(source.Code)
+	if !suite && !strings.Contains(path, r.options.Filter) {
+		run.add(TestResult{Name: path, Status: TestSkipped})
+		return
+	}
+	if run.vm, err = r.newVM(run); err != nil {
+		run.fail(path, err)
+		return
+	}
+	defer run.vm.Close()
+	timeout := r.options.Timeout
+	if timeout == 0 {
+		timeout = DefaultTestTimeout
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, timeout, ErrTimeout)
+	defer cancel()
+	started := time.Now()
+	err = exited(run.vm.RunSource(limited, source.Chunk, string(source.Code), engine.RunOptions{}))
+	if luau.IsKilled(err) && errors.Is(err, ErrTimeout) {
+		run.hint = fmt.Sprintf("\nthe file had %s; --timeout gives it another time", timeout)
+	}
+	run.judge(err, time.Since(started), suite || strings.Contains(string(source.Code), noChecks))
+	if r.options.Coverage {
+		run.file.covered = run.coverage()
+	}
+}
+
+// mentionsLibrary says whether a file may have tests of the library: a plain script is known without
+// running it.
+func mentionsLibrary(code []byte) bool {
+	return bytes.Contains(code, []byte("require")) && (bytes.Contains(code, []byte(`"test"`)) || bytes.Contains(code, []byte(`'test'`)) || bytes.Contains(code, []byte("`test`")))
+}
+
+func (r *testRunner) newVM(run *testRun) (*engine.VM, error) {
+	resolver, err := module.New(module.Options{
+		Roots:    append(append([]string{}, r.options.Libs...), filepath.SplitList(os.Getenv("LUAU_PATH"))...),
+		Embedded: fs.FS(libs.FS),
+		Script:   run.file.Path,
+	})
+	if err != nil {
+		return nil, err
+	}
+	tests := &testmod.Module{
+		Options: testmod.Options{Filter: r.options.Filter, Shuffle: r.options.Shuffle, Seed: float64(r.options.Seed)},
+		Report:  run.add,
+	}
+	return engine.New(&engine.Config{
+		Modules:     append(modules(r.http, nil), tests),
+		Grants:      &hostmod.Grants{All: true},
+		Resolver:    resolver,
+		MemoryLimit: r.options.Memory,
+		Native:      r.options.Native,
+		Coverage:    r.options.Coverage,
+		CountChecks: true,
+		Output:      run.output.write,
+		TaskFailed:  func(err error) { run.tasks = append(run.tasks, err) },
+		Log:         func(rec engine.Record) { writeRecord(&run.output, rec) },
+	})
+}
+
+func (t *testRun) add(r TestResult) { t.file.Results = append(t.file.Results, r) }
+
+func (t *testRun) fail(name string, err error) {
+	r := TestResult{Name: name, Status: TestFailed, Message: strings.TrimSuffix(Report(err, false), "\n")}
+	r.Message = strings.TrimPrefix(r.Message, "error: ") + t.hint
+	t.add(r)
+}
+
+// judge adds what the results of the library do not tell: how the script itself ended.
+func (t *testRun) judge(err error, took time.Duration, mayBeEmpty bool) {
+	path := t.file.Path
+	for _, failed := range t.tasks {
+		t.fail(path+" (background task)", failed)
+	}
+	switch {
+	case err != nil && slices.Contains(t.tasks, err):
+	case err != nil:
+		t.fail(path, err)
+	case len(t.file.Results) > 0:
+	case t.checks() > 0:
+		t.add(TestResult{Name: path, Status: TestPassed, Seconds: took.Seconds()})
+	case mayBeEmpty:
+		// Every test was filtered out, or the file says that there are none.
+		t.add(TestResult{Name: path, Status: TestSkipped})
+	default:
+		t.fail(path, fmt.Errorf("the file checked nothing: it called no assert and has no tests; if that is meant, write the line %s", noChecks))
+	}
+}
+
+func (t *testRun) checks() uint64 {
+	stats, err := t.vm.State().Stats()
+	if err != nil {
+		return 0
+	}
+	return stats.Checks
+}
+
+func (t *testRun) coverage() map[string]*FileCoverage {
+	chunks, err := t.vm.Coverage()
+	if err != nil {
+		return nil // the run was killed
+	}
+	covered := map[string]*FileCoverage{}
+	for _, c := range chunks {
+		if strings.HasPrefix(c.Chunk, "@") { // embedded ones are not the user's
+			addChunk(covered, luau.ChunkName(c.Chunk), c.Functions)
+		}
+	}
+	return covered
+}
+
+// cappedBuffer keeps the beginning of what a file prints. Its VM's goroutine writes alone.
+type cappedBuffer struct {
+	buf     []byte
+	dropped int
+}
+
+// maxTestOutput is how much is kept of each file.
+const maxTestOutput = 1 << 20
+
+func (b *cappedBuffer) write(text []byte) {
+	room := min(len(text), maxTestOutput-len(b.buf))
+	b.buf = append(b.buf, text[:room]...)
+	b.dropped += len(text) - room
+}
+
+// Write implements io.Writer.
+func (b *cappedBuffer) Write(text []byte) (int, error) {
+	b.write(text)
+	return len(text), nil
+}
+
+func (b *cappedBuffer) text() []byte {
+	if b.dropped == 0 {
+		return b.buf
+	}
+	return fmt.Appendf(slices.Clone(b.buf), "\n... and %d bytes more\n", b.dropped)
+}

@@ -1,0 +1,97 @@
+package app
+
+import (
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// FindTests gives the test files among paths: files as they are, and of folders those named
+// test_*.luau, *_test.luau or *.test.luau, in order. Hidden folders are left out.
+func FindTests(paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	var found []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, &OptionError{fmt.Sprintf("%s: no such file or folder", path)}
+		}
+		if !info.IsDir() {
+			found = append(found, filepath.Clean(path))
+			continue
+		}
+		inside, err := testsIn(path)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, inside...)
+	}
+	slices.Sort(found)
+	found = slices.Compact(found)
+	if len(found) == 0 {
+		return nil, &OptionError{fmt.Sprintf("no test files in %s: their names are test_*.luau, *_test.luau or *.test.luau", strings.Join(paths, ", "))}
+	}
+	return found, nil
+}
+
+func testsIn(root string) ([]string, error) {
+	var found []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		name := entry.Name()
+		switch {
+		case err != nil:
+			return fmt.Errorf("looking for tests: %w", err)
+		case entry.IsDir() && path != root && strings.HasPrefix(name, "."):
+			return filepath.SkipDir
+		case !entry.IsDir() && isTestName(name):
+			found = append(found, path)
+		}
+		return nil
+	})
+	return found, err
+}
+
+func isTestName(name string) bool {
+	stem, ok := strings.CutSuffix(name, ".luau")
+	return ok && (strings.HasPrefix(stem, "test_") || strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, ".test"))
+}
+
+func shufflePaths(paths []string, seed uint32) {
+	random := rand.New(rand.NewPCG(uint64(seed), 0))
+	random.Shuffle(len(paths), func(i, j int) { paths[i], paths[j] = paths[j], paths[i] })
+}
+
+// WatchState sums up the Luau files below the paths, and those of library folders: it changes when one
+// of them does.
+func WatchState(paths, libs []string) uint64 {
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	var sum uint64
+	for _, root := range append(slices.Clone(paths), libs...) {
+		if info, err := os.Stat(root); err == nil && !info.IsDir() {
+			root = filepath.Dir(root) // with what stands beside a file
+		}
+		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return nil // it may be gone already, which is a change as well
+			}
+			if entry.IsDir() && path != root && strings.HasPrefix(entry.Name(), ".") {
+				return filepath.SkipDir
+			}
+			if info, err := entry.Info(); err == nil && (strings.HasSuffix(path, ".luau") || entry.Name() == ".luaurc") {
+				sum = mix(mix(mix(sum, uint64(info.ModTime().UnixNano())), uint64(info.Size())), uint64(len(path)))
+			}
+			return nil
+		})
+	}
+	return sum
+}
+
+func mix(sum, n uint64) uint64 { return (sum ^ n) * 0x9e3779b97f4a7c15 }

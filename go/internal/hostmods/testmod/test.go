@@ -1,0 +1,98 @@
+// Package testmod lets the test library tell a test runner what became of each test. Only test runners
+// have it: elsewhere the library reports by itself.
+package testmod
+
+import (
+	_ "embed"
+
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// Stub is the typed description of the module for scripts.
+//
+//go:embed test.d.luau
+var Stub string
+
+// Status is what became of a test.
+type Status string
+
+// The statuses.
+const (
+	Passed  Status = "passed"
+	Failed  Status = "failed"
+	Skipped Status = "skipped"
+)
+
+// Result is one test that ran or was skipped.
+type Result struct {
+	Name    string // with the names of its suites in front
+	Status  Status
+	Seconds float64
+	Message string // of a failure
+	Trace   string // lines of places, innermost first
+}
+
+// Options are what a runner wants of the library.
+type Options struct {
+	Filter  string // only tests whose name has this in it
+	Shuffle bool
+	Seed    float64
+}
+
+// Module is the test module for one file. Report is called by the goroutine that runs the file.
+type Module struct {
+	Options Options
+	Report  func(Result)
+}
+
+var _ hostmod.Module = (*Module)(nil)
+
+// Name implements hostmod.Module.
+func (*Module) Name() string { return "test" }
+
+// NewInstance implements hostmod.Module.
+func (m *Module) NewInstance(hostmod.VM) (hostmod.Instance, error) { return &instance{m}, nil }
+
+type instance struct{ module *Module }
+
+func (i *instance) Native() map[string]any { return nil }
+
+func (i *instance) EndRun() {}
+
+func (i *instance) Exports() map[string]any {
+	exports := map[string]any{
+		"report": luau.Func{Name: "test.report", Do: i.report},
+		"filter": i.module.Options.Filter,
+	}
+	if i.module.Options.Shuffle {
+		exports["seed"] = i.module.Options.Seed
+	}
+	return exports
+}
+
+// report: (name: string, status: string, seconds: number, message: string?, trace: string?) -> ()
+func (i *instance) report(c *luau.Call) (err error) {
+	var r Result
+	if r.Name, err = c.Text(0); err != nil {
+		return err
+	}
+	status, err := c.Text(1)
+	if err != nil {
+		return err
+	}
+	if r.Status = Status(status); r.Status != Passed && r.Status != Failed && r.Status != Skipped {
+		return c.Argument(1, `must be "passed", "failed" or "skipped"`)
+	}
+	if r.Seconds, err = c.Number(2); err != nil {
+		return err
+	}
+	if r.Message, err = c.TextOpt(3, ""); err != nil {
+		return err
+	}
+	if r.Trace, err = c.TextOpt(4, ""); err != nil {
+		return err
+	}
+	i.module.Report(r)
+	return nil
+}
