@@ -18,7 +18,7 @@ func TestShippedLibrariesResolve(t *testing.T) {
 	s, err := r.Resolve("=stdin", "json")
 	require.NoError(t, err)
 	assert.Equal(t, "@embedded/json", s.ID)
-	assert.Contains(t, string(s.Code), "json_encode")
+	assert.Contains(t, string(s.Code), "function json.encode")
 }
 
 func TestFindDoesNotReadAndLoadDoes(t *testing.T) {
