@@ -57,3 +57,22 @@ func TestModuleErrors(t *testing.T) {
 		require.Contains(t, e["message"], want[1], source)
 	}
 }
+
+// What a script puts into a request is refused before it is copied.
+func TestArgumentsThatAreTooLarge(t *testing.T) {
+	client, err := New(Options{Policy: Policy{AllowAll: true}})
+	require.NoError(t, err)
+	vm := modtest.New(t, NewModule(client), Stub)
+	for arguments, want := range map[string]string{
+		`"GET", {X = table.create(1e6, "y")}`: "argument 3 must not hold more than 1000 headers",
+		`"GET", {X = ("y"):rep(1e6)}`:         "argument 3 must not be longer than 262144 bytes in all",
+		`"GET", (function() local h = {} for i = 1, 2000 do h["x" .. i] = "y" end return h end)()`: "argument 3 must not hold more than 1000 headers",
+		`("x"):rep(1e6), {}`:                  "the method is longer than 64 bytes",
+		`"GET", {Host = "a b"}`:               `the Host header "a b" is not a valid host`,
+		`"GET", {Host = "evil.example/\\ x"}`: "is not a valid host",
+	} {
+		out := vm.Run(t, `return pcall(__native.http_request, "http://127.0.0.1:1/", `+arguments+`)`)
+		require.Equal(t, false, out[0])
+		require.Contains(t, out[1].(map[string]any)["message"], want, arguments)
+	}
+}

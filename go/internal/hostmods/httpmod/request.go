@@ -2,6 +2,7 @@ package httpmod
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -69,6 +70,10 @@ func newHop(r *Request, userAgent string) (*hop, error) {
 }
 
 func parseMethod(s string) (string, error) {
+	const longest = 64
+	if len(s) > longest {
+		return "", invalid(fmt.Sprintf("the method is longer than %d bytes", longest))
+	}
 	upper := strings.ToUpper(s)
 	switch upper {
 	case "":

@@ -1,6 +1,7 @@
 package httpmod
 
 import (
+	"fmt"
 	"math"
 	"net/http"
 	"slices"
@@ -79,16 +80,23 @@ func secondsArgument(c *luau.Call, name string, seconds *float64) (time.Duration
 // headerArgument reads headers in the order of their names, so that which error comes first does not
 // depend on chance.
 func headerArgument(c *luau.Call, i int, m map[string]any) (http.Header, error) {
+	if len(m) > maxHeaderValues {
+		return nil, tooManyHeaders(c, i)
+	}
 	names := make([]string, 0, len(m))
 	for name := range m {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	header := make(http.Header, len(m))
+	count, size := 0, 0
 	for _, name := range names {
 		values, ok := m[name].([]any)
 		if !ok {
 			values = []any{m[name]}
+		}
+		if count += len(values); count > maxHeaderValues {
+			return nil, tooManyHeaders(c, i)
 		}
 		for _, v := range values {
 			text, ok := v.(string)
@@ -98,10 +106,23 @@ func headerArgument(c *luau.Call, i int, m map[string]any) (http.Header, error) 
 			if !ok {
 				return nil, c.Argument(i, "header "+name+" must be a string or an array of strings")
 			}
+			if size += len(name) + len(text); size > maxHeaderBytes {
+				return nil, c.Argument(i, fmt.Sprintf("must not be longer than %d bytes in all", maxHeaderBytes))
+			}
 			header[name] = append(header[name], text)
 		}
 	}
 	return header, nil
+}
+
+// What the header of a request may hold; servers take far less.
+const (
+	maxHeaderValues = 1000
+	maxHeaderBytes  = 256 << 10
+)
+
+func tooManyHeaders(c *luau.Call, i int) error {
+	return c.Argument(i, fmt.Sprintf("must not hold more than %d headers", maxHeaderValues))
 }
 
 // head is what scripts see of a response before its body. headers has one text for each name: values
