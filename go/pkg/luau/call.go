@@ -244,6 +244,10 @@ func (c *Call) State() *State { return c.state }
 // Len is the number of arguments.
 func (c *Call) Len() int { return c.n }
 
+// Size is about how much the arguments hold, in bytes: texts by their length, others by about ten bytes
+// each. It is known before anything is converted.
+func (c *Call) Size() int { return len(c.args) }
+
 // Args gives the arguments unconverted.
 func (c *Call) Args() Values {
 	return Values{state: c.state, data: c.args, count: c.n, taken: &c.taken, live: &c.serial, stamp: c.serial}

@@ -3,6 +3,7 @@ package logmod
 
 import (
 	_ "embed"
+	"fmt"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
@@ -72,7 +73,14 @@ func (i *instance) record(c *luau.Call) error {
 	return i.vm.Log(level, message, fields)
 }
 
+// longest is how much one record may hold, in bytes.
+const longest = 1 << 20
+
 func levelArgument(c *luau.Call) (hostmod.Level, error) {
+	if c.Size() > longest {
+		return 0, &luau.Error{Code: luau.CodeLimit, Message: fmt.Sprintf(
+			"%s: a record may hold %d bytes, and this one has about %d; log less of it", c.Name(), longest, c.Size())}
+	}
 	name, err := c.Text(0)
 	if err != nil {
 		return 0, err

@@ -43,3 +43,17 @@ func TestRecord(t *testing.T) {
 	}
 	require.Len(t, vm.Logs, 2)
 }
+
+func TestRecordsThatAreTooLong(t *testing.T) {
+	vm := modtest.New(t, logmod.Module{}, logmod.Stub)
+	for _, call := range []string{
+		`__native.log("info", "m", {a = table.create(2e6, true)})`, `__native.log("info", ("x"):rep(2e6))`,
+		`__native.log_record("info", "m", {a = table.create(2e6, true)})`,
+	} {
+		out := vm.Run(t, "return pcall(function() "+call+" end)")
+		require.Equal(t, false, out[0])
+		require.Equal(t, "limit", out[1].(map[string]any)["code"])
+		require.Contains(t, out[1].(map[string]any)["message"], "a record may hold 1048576 bytes")
+	}
+	require.Empty(t, vm.Logs)
+}
