@@ -134,7 +134,7 @@ func (l *configLexer) quoted(t *configToken) (string, string) {
 			if !ok {
 				return "", `unknown escape; a backslash itself is written \\`
 			}
-			if r < ' ' || r == 0x7f {
+			if r < ' ' && r != '\t' || r == 0x7f {
 				return "", fmt.Sprintf("the string has the control character 0x%02x", r)
 			}
 			b.WriteRune(r)
