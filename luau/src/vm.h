@@ -12,8 +12,10 @@
 #include "lua.h"
 #include "lualib.h"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
+#include <new>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -61,6 +63,8 @@ public:
     {
         // A script's call into its own coroutine, while it cannot yield itself.
         bool blocks = running() && !lua_isyieldable(innermost());
+        if (count == room)
+            grow();
         blocked += blocks;
         links[count++] = {L, blocks};
     }
@@ -86,9 +90,24 @@ private:
         bool blocks;
     };
     // Luau refuses more than 225 nested C calls, and each link takes one at least.
-    Link links[256]; // only the first `count` are set, and an idle VM touches none
+    static constexpr int kMost = 256;
+    static constexpr int kFew = 8; // what most runs need
+    Link few[kFew];
+    std::unique_ptr<Link[]> many;
+    Link* links = few;
+    int room = kFew;
     int count = 0;
     int first = 0;
+
+    void grow()
+    {
+        if (room == kMost)
+            throw std::bad_alloc(); // Luau refuses before
+        many = std::make_unique<Link[]>(kMost);
+        std::copy(few, few + kFew, many.get());
+        links = many.get();
+        room = kMost;
+    }
 };
 
 // Nesting of calls between host and script: each takes space on the C stack.
