@@ -9,9 +9,12 @@ import (
 	"io"
 
 	"github.com/hukilau/hukilau/go/internal/app"
+	"github.com/hukilau/hukilau/go/internal/cli/completioncmd"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
+	"github.com/hukilau/hukilau/go/internal/cli/initcmd"
 	"github.com/hukilau/hukilau/go/internal/cli/runcmd"
 	"github.com/hukilau/hukilau/go/internal/cli/testcmd"
+	"github.com/hukilau/hukilau/go/internal/cli/typescmd"
 	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -34,7 +37,7 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	root.SetVersionTemplate("{{.Version}}\n")
 	run := runcmd.Command("run")
 	run.Short = "Run a script, as luau alone does"
-	root.AddCommand(run, testcmd.Command(), versioncmd.Command())
+	root.AddCommand(run, testcmd.Command(), initcmd.Command(), typescmd.Command(), completioncmd.Command(), versioncmd.Command())
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exit.OK

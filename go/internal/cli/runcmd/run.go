@@ -39,10 +39,14 @@ name goes to the script, as "...". A script may do everything that its user may;
 func Command(name string) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
-		Use:           name + " [flags] SCRIPT [ARGS...]",
-		Short:         "Run Luau scripts",
-		Long:          long,
-		Args:          cobra.ArbitraryArgs,
+		Use:   name + " [flags] SCRIPT [ARGS...]",
+		Short: "Run Luau scripts",
+		Long:  long,
+		Args:  cobra.ArbitraryArgs,
+		// Without it cobra lets shells complete the names of verbs only.
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault
+		},
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, args []string) error { return run(cmd, &f, args) },

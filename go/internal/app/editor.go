@@ -1,0 +1,149 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/hukilau/hukilau/go/internal/hostmods/builtin"
+	"github.com/hukilau/hukilau/libs"
+)
+
+// Where a project has what its editor reads. All of editorFolder is generated.
+const (
+	editorFolder    = ".luau"
+	definitionsFile = editorFolder + "/native.d.luau"
+	libraryFolder   = editorFolder + "/libs"
+)
+
+// EditorFiles is what WriteEditorFiles did.
+type EditorFiles struct {
+	Written []string // files that are new or changed, relative to the project
+	Kept    []string // settings that the user has set otherwise
+}
+
+// WriteEditorFiles writes what luau-lsp needs to check scripts of the project in dir: the definitions of
+// host modules, copies of the SDK, and settings. Settings that are there keep their values.
+func WriteEditorFiles(dir string) (EditorFiles, error) {
+	var done EditorFiles
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return done, &OptionError{fmt.Sprintf("%s: no such folder", dir)}
+	}
+	modules, err := libraryFiles()
+	if err != nil {
+		return done, err
+	}
+	settings, kept, err := mergedSettings(dir, modules)
+	if err != nil {
+		return done, err
+	}
+	done.Kept = kept
+	files := append([]projectFile{
+		{definitionsFile, []byte(definitionsHead + builtin.Definitions())},
+		{editorFolder + "/README.md", []byte(editorReadme)},
+	}, modules...)
+	files = append(files, settings...)
+	for _, file := range files {
+		changed, err := replaceFile(dir, file)
+		if err != nil {
+			return done, err
+		}
+		if changed {
+			done.Written = append(done.Written, file.name)
+		}
+	}
+	return done, nil
+}
+
+const definitionsHead = "-- The globals of the runner, for luau-lsp. Written by `luau types`; changes are lost.\n\n"
+
+// projectFile is a file by its name relative to the project, with forward slashes.
+type projectFile struct {
+	name string
+	text []byte
+}
+
+// libraryFiles are the copies of the SDK.
+func libraryFiles() ([]projectFile, error) {
+	var files []projectFile
+	err := fs.WalkDir(libs.FS, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(libs.FS, name)
+		files = append(files, projectFile{path.Join(libraryFolder, name), text})
+		return err
+	})
+	return files, err
+}
+
+// replaceFile writes a file unless it has that text already.
+func replaceFile(dir string, file projectFile) (changed bool, err error) {
+	place := filepath.Join(dir, filepath.FromSlash(file.name))
+	old, err := os.ReadFile(place)
+	if err == nil && bytes.Equal(old, file.text) {
+		return false, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("cannot read %s: %w", place, reason(err))
+	}
+	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
+		return false, fmt.Errorf("cannot make the folder of %s: %w", place, reason(err))
+	}
+	if err := os.WriteFile(place, file.text, 0o644); err != nil {
+		return false, fmt.Errorf("cannot write %s: %w", place, reason(err))
+	}
+	return true, nil
+}
+
+// reason is the error without the path, which the message names already.
+func reason(err error) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return failed.Err
+	}
+	return err
+}
+
+// moduleName is the name that require knows a file of the SDK by: "json",
+// or "json/pretty".
+func moduleName(file projectFile) string {
+	name := strings.TrimPrefix(file.name, libraryFolder+"/")
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".luau"), "/init")
+}
+
+const editorReadme = `# Files for editors
+
+` + "`luau types`" + ` writes this folder and rewrites it after an upgrade of the runner. Do not edit it; scripts do not need it
+to run.
+
+- native.d.luau declares the globals of the runner, for luau-lsp
+- libs holds copies of the libraries that ` + "`require(\"json\")`" + ` and the like find in the runner
+
+VS Code reads the settings from .vscode/settings.json, Zed from .zed/settings.json.
+
+For Neovim (0.11 or newer), with luau-lsp installed:
+
+` + "```lua" + `
+vim.lsp.config("luau_lsp", {
+	cmd = { "luau-lsp", "lsp", "--definitions:@hukilau=.luau/native.d.luau" },
+	filetypes = { "luau" },
+	root_markers = { ".luaurc", ".git" },
+	settings = {
+		["luau-lsp"] = {
+			platform = { type = "standard" },
+			require = vim.json.decode(table.concat(vim.fn.readfile(".luau/require.json"), "\n")),
+		},
+	},
+})
+vim.lsp.enable("luau_lsp")
+` + "```" + `
+
+Versions of luau-lsp without the setting ` + "`require.fileAliases`" + ` find a library by an alias only: add
+` + "`\"aliases\": { \"sdk\": \".luau/libs\" }`" + ` to .luaurc, write ` + "`require(\"@sdk/json\")`" + `, and commit this folder.
+`

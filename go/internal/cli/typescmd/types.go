@@ -1,0 +1,57 @@
+// Package typescmd is `luau types [DIR]`: it writes what editors need to check scripts.
+package typescmd
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hukilau/hukilau/go/internal/app"
+	"github.com/hukilau/hukilau/go/internal/cli/exit"
+)
+
+// Command makes the command.
+func Command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "types [DIR]",
+		Short: "Write definitions and settings for editors",
+		Long: `Writes what luau-lsp needs to complete and check scripts in a folder, by default the working directory:
+.luau/native.d.luau declares the globals of the runner, .luau/libs has copies of its libraries, and
+.vscode/settings.json and .zed/settings.json name them. Settings that are there keep their values and
+comments. .luau/README.md says how Neovim is told.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch len(args) {
+			case 0:
+				return run(cmd, ".")
+			case 1:
+				return run(cmd, args[0])
+			}
+			return exit.Usagef("luau types takes one folder, got %d", len(args))
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usagef("%v", err) })
+	return cmd
+}
+
+func run(cmd *cobra.Command, dir string) error {
+	done, err := app.WriteEditorFiles(dir)
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	for _, kept := range done.Kept {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: kept as it is: %s\n", kept)
+	}
+	switch len(done.Written) {
+	case 0:
+		_, err = fmt.Fprintln(out, "everything is up to date")
+	default:
+		_, err = fmt.Fprintf(out, "%d files written, among them %s\n", len(done.Written), done.Written[len(done.Written)-1])
+	}
+	return err
+}

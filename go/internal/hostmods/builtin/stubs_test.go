@@ -1,0 +1,46 @@
+package builtin
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestEveryModuleHasItsStub(t *testing.T) {
+	entries, err := os.ReadDir("..")
+	require.NoError(t, err)
+	var want, have []string
+	for _, entry := range entries {
+		if name, ok := strings.CutSuffix(entry.Name(), "mod"); ok {
+			want = append(want, name)
+		}
+	}
+	for _, stub := range stubs {
+		have = append(have, stub.name)
+	}
+	require.Equal(t, want, have)
+}
+
+func TestDefinitionsHoldEveryFieldOnce(t *testing.T) {
+	text := Definitions()
+	require.Equal(t, 1, strings.Count(text, "declare __native"))
+	field := regexp.MustCompile(`(?m)^\t(\w+): `)
+	seen := map[string]bool{}
+	_, fields, _ := strings.Cut(text, declaration)
+	for _, match := range field.FindAllStringSubmatch(fields, -1) {
+		require.False(t, seen[match[1]], "%s is declared twice", match[1])
+		seen[match[1]] = true
+	}
+	for _, stub := range stubs {
+		_, body, found := strings.Cut(stub.text, declaration)
+		require.True(t, found && strings.HasSuffix(body, "\n"+declarationEnd), "%s: the declaration is not the stub's end", stub.name)
+		require.Contains(t, text, strings.TrimSuffix(body, declarationEnd), stub.name)
+		for _, match := range field.FindAllStringSubmatch(body, -1) {
+			require.True(t, seen[match[1]], "%s: %s is missing", stub.name, match[1])
+		}
+	}
+	require.Equal(t, strings.Count(text, "{"), strings.Count(text, "}"))
+}
