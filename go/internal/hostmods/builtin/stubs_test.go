@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
 func TestEveryModuleHasItsStub(t *testing.T) {
@@ -43,4 +45,15 @@ func TestDefinitionsHoldEveryFieldOnce(t *testing.T) {
 		}
 	}
 	require.Equal(t, strings.Count(text, "{"), strings.Count(text, "}"))
+}
+
+// The compiler knows no declarations, but what follows them is a type, which it reads as type checkers do.
+func TestDefinitionsAreTypesThatLuauReads(t *testing.T) {
+	aliases := strings.NewReplacer("declare __native:", "type Native =", "declare package:", "type Package =")
+	text := aliases.Replace(Definitions())
+	require.NotContains(t, text, "declare")
+	_, err := luau.Compile("=definitions", text, luau.CompileOptions{})
+	require.NoError(t, err)
+	_, err = luau.Compile("=definitions", strings.Replace(text, "->", ">", 1), luau.CompileOptions{})
+	require.Error(t, err, "the compiler reads types")
 }
