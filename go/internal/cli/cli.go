@@ -10,6 +10,7 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
+	"github.com/hukilau/hukilau/go/internal/cli/replcmd"
 	"github.com/hukilau/hukilau/go/internal/cli/runcmd"
 	"github.com/hukilau/hukilau/go/internal/cli/testcmd"
 	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
@@ -34,7 +35,7 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	root.SetVersionTemplate("{{.Version}}\n")
 	run := runcmd.Command("run")
 	run.Short = "Run a script, as luau alone does"
-	root.AddCommand(run, testcmd.Command(), versioncmd.Command())
+	root.AddCommand(run, replcmd.Command(), testcmd.Command(), versioncmd.Command())
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exit.OK
