@@ -62,13 +62,15 @@ func (p *plain) running(run func()) { run() }
 
 // editor reads lines at a terminal.
 type editor struct {
+	ctx          context.Context
+	left         bool // a Prompt is under way that nobody waits for
 	state        *liner.State
 	cooked, keys liner.ModeApplier
 }
 
-func newEditor(session *app.Session) *editor {
+func newEditor(ctx context.Context, session *app.Session) *editor {
 	cooked, _ := liner.TerminalMode()
-	e := &editor{state: liner.NewLiner(), cooked: cooked}
+	e := &editor{ctx: ctx, state: liner.NewLiner(), cooked: cooked}
 	e.keys, _ = liner.TerminalMode()
 	e.state.SetCtrlCAborts(true)
 	e.state.SetTabCompletionStyle(liner.TabPrints)
@@ -82,11 +84,25 @@ func (e *editor) line(more bool) (string, error) {
 	if more {
 		prompt = ".. "
 	}
-	line, err := e.state.Prompt(prompt)
-	if errors.Is(err, liner.ErrPromptAborted) {
-		return "", errAborted
+	type outcome struct {
+		line string
+		err  error
 	}
-	return line, err
+	done := make(chan outcome, 1)
+	go func() {
+		line, err := e.state.Prompt(prompt)
+		done <- outcome{line, err}
+	}()
+	select {
+	case o := <-done:
+		if errors.Is(o.err, liner.ErrPromptAborted) {
+			return "", errAborted
+		}
+		return o.line, o.err
+	case <-e.ctx.Done(): // the program ends, and Prompt with it
+		e.left = true
+		return "", context.Cause(e.ctx)
+	}
 }
 
 func (e *editor) remember(input string) {
@@ -104,11 +120,22 @@ func (e *editor) running(run func()) {
 	run()
 }
 
+func (e *editor) cookedMode() error {
+	if e.cooked == nil {
+		return nil
+	}
+	return e.cooked.ApplyMode()
+}
+
 // close keeps the history. That it cannot is no reason to fail at the end of a session.
 func (e *editor) close() {
 	var text strings.Builder
 	if _, err := e.state.WriteHistory(&text); err == nil {
 		_ = app.WriteHistory(text.String())
+	}
+	if e.left {
+		_ = e.cookedMode()
+		return
 	}
 	_ = e.state.Close()
 }

@@ -71,10 +71,12 @@ func run(cmd *cobra.Command, f *flags) error {
 	defer session.Close()
 	l := &loop{session: session, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), colour: app.Coloured(cmd.ErrOrStderr())}
 	if in, ok := cmd.InOrStdin().(io.Writer); ok && app.Terminal(in) && app.Terminal(cmd.OutOrStdout()) {
-		editor := newEditor(session)
+		editor := newEditor(cmd.Context(), session)
 		defer editor.close()
 		fmt.Fprint(l.out, greeting)
-		return l.run(cmd.Context(), editor)
+		err := l.run(cmd.Context(), editor)
+		fmt.Fprintln(l.out) // the shell's prompt begins a line
+		return err
 	}
 	return l.run(cmd.Context(), newPlain(cmd.Context(), cmd.InOrStdin()))
 }
