@@ -22,10 +22,14 @@ func run() int {
 	versioncmd.Build.Version, versioncmd.Build.Commit = version, commit
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
+	interrupts := &exit.Interrupts{}
+	ctx = exit.WithInterrupts(ctx, interrupts)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		<-signals
+		for s := <-signals; s == os.Interrupt && interrupts.Interrupt(); {
+			s = <-signals
+		}
 		cancel(exit.ErrInterrupted)
 		<-signals // a second one does not wait
 		os.Exit(exit.Interrupted)

@@ -12,6 +12,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/completioncmd"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/initcmd"
+	"github.com/hukilau/hukilau/go/internal/cli/replcmd"
 	"github.com/hukilau/hukilau/go/internal/cli/runcmd"
 	"github.com/hukilau/hukilau/go/internal/cli/testcmd"
 	"github.com/hukilau/hukilau/go/internal/cli/typescmd"
@@ -37,7 +38,8 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	root.SetVersionTemplate("{{.Version}}\n")
 	run := runcmd.Command("run")
 	run.Short = "Run a script, as luau alone does"
-	root.AddCommand(run, testcmd.Command(), initcmd.Command(), typescmd.Command(), completioncmd.Command(), versioncmd.Command())
+	root.AddCommand(run, replcmd.Command(), testcmd.Command(), initcmd.Command(), typescmd.Command(),
+		completioncmd.Command(), versioncmd.Command())
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exit.OK

@@ -24,6 +24,7 @@ type task struct {
 	thread luau.ThreadID
 	main   bool
 	module *loaded // what it loads, if it is a require
+	keep   bool    // tables among its results are *luau.Table
 	then   func(luau.Outcome)
 	name   string // of the host function that it waits for
 
@@ -41,7 +42,9 @@ type task struct {
 }
 
 // options keep the identity of what a module returns.
-func (t *task) options() luau.ResumeOptions { return luau.ResumeOptions{KeepTables: t.module != nil} }
+func (t *task) options() luau.ResumeOptions {
+	return luau.ResumeOptions{KeepTables: t.keep || t.module != nil}
+}
 
 // work is a task that can go on, and how: by resume, or without one by what it waited for.
 type work struct {
@@ -65,6 +68,8 @@ type RunOptions struct {
 	Reset bool
 	// Entry is as in luau.StartOptions: fn is a chunk that defines a function of that name.
 	Entry string
+	// KeepTables gives tables among the results as *luau.Table.
+	KeepTables bool
 }
 
 // Run calls fn as the main function of a new run, and schedules until the run is over. The results
@@ -88,7 +93,7 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 	v.run = run
 	var result error
 	done := false
-	main := &task{main: true}
+	main := &task{main: true, keep: o.KeepTables}
 	v.main = main
 	main.then = func(out luau.Outcome) {
 		done = true
@@ -97,7 +102,7 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 		}
 	}
 	v.push(main, func() (luau.ThreadID, luau.Outcome) {
-		return v.state.Start(fn, luau.StartOptions{Reset: o.Reset, Entry: o.Entry}, args...)
+		return v.state.Start(fn, luau.StartOptions{Reset: o.Reset, Entry: o.Entry, KeepTables: o.KeepTables}, args...)
 	})
 	err = v.schedule(func() bool {
 		if v.mode == EndWithMain {
@@ -403,6 +408,11 @@ func (v *VM) endRun() {
 
 // RunSource compiles and runs source as the main function.
 func (v *VM) RunSource(ctx context.Context, chunk, source string, o RunOptions, args ...any) error {
+	return v.RunSourceFor(ctx, chunk, source, o, nil, args...)
+}
+
+// RunSourceFor is RunSource with the results given to use, as in Run.
+func (v *VM) RunSourceFor(ctx context.Context, chunk, source string, o RunOptions, use func(luau.Values) error, args ...any) error {
 	code, err := v.compile(ctx, chunk, source)
 	if err != nil {
 		return err
@@ -414,7 +424,7 @@ func (v *VM) RunSource(ctx context.Context, chunk, source string, o RunOptions, 
 	if !v.config.Coverage {
 		defer fn.Release()
 	}
-	return v.Run(ctx, fn, o, nil, args...)
+	return v.Run(ctx, fn, o, use, args...)
 }
 
 // compile gives up waiting for the compiler when ctx ends; what it does then is thrown away.

@@ -1,0 +1,120 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func newTestSession(t *testing.T, timeout time.Duration) (*Session, *bytes.Buffer) {
+	t.Helper()
+	var out bytes.Buffer
+	s, err := NewSession(Script{Stdout: &out, Stderr: &out, Timeout: timeout, Permissions: Permissions{All: true}})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return s, &out
+}
+
+func enter(t *testing.T, s *Session, text string) string {
+	t.Helper()
+	shown, renewed, err := s.Run(context.Background(), text)
+	require.NoError(t, err, text)
+	require.False(t, renewed)
+	return shown
+}
+
+func TestIncomplete(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": false, "x = 1": false, "1 + 2": false, "function f()": true, "function f()\nend": false, "f(": true, "{ 1,": true,
+		"1 +": true, "x = [[ a": true, "x = [==[ a ]]": true, "--[[ a": true, "x = 'a": false, "x = = 1": false, "end": false,
+		"if x then": true, "if x then else": true, "error('got <eof>')": false, "'[[": false,
+	} {
+		require.Equal(t, want, Incomplete(text), "%q", text)
+	}
+}
+
+func TestSessionShowsValues(t *testing.T) {
+	s, _ := newTestSession(t, 0)
+	for _, c := range [][2]string{
+		{"1 + 1", "2\n"}, {"_ * 2", "4\n"}, {"x = 3", ""}, {"_", "4\n"}, {"1, nil, 'a\\n'", "1\nnil\n\"a\\n\"\n"},
+		{"{}", "{}\n"}, {"{1, {b = true}, ['a b'] = 2}", "{\n  1,\n  {\n    b = true,\n  },\n  [\"a b\"] = 2,\n}\n"},
+		{"t = {}; t.t = t", ""}, {"t", "{\n  t = <cycle>,\n}\n"},
+		{"setmetatable({}, {__tostring = function() error('called') end, __len = function() error('called') end})", "{}\n"},
+		{"next = nil; type = nil; string = nil", ""}, {"{1}", "{\n  1,\n}\n"},
+	} {
+		require.Equal(t, c[1], enter(t, s, c[0]), c[0])
+	}
+}
+
+func TestShownValuesAreBounded(t *testing.T) {
+	s, _ := newTestSession(t, 0)
+	for _, text := range []string{
+		"table.create(1000000, 'x')", "string.rep('x', 10000000)",
+		"(function() local t = {} for i = 1, 100000 do t = {t} end return t end)()",
+		"(function() local t = {} for i = 1, 100 do t[i] = t end local u = {} for i = 1, 100 do u[i] = table.clone(t) end return u end)()",
+	} {
+		shown := enter(t, s, text)
+		require.NotEmpty(t, shown)
+		require.Less(t, len(shown), 100_000, text)
+	}
+}
+
+func TestKilledInputLosesTheVM(t *testing.T) {
+	s, _ := newTestSession(t, 200*time.Millisecond)
+	enter(t, s, "a = 1")
+	_, renewed, err := s.Run(context.Background(), "while true do end")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.True(t, renewed)
+	require.Equal(t, "nil\n", enter(t, s, "a"))
+	_, renewed, err = s.Run(context.Background(), "error('oops')")
+	require.ErrorContains(t, err, "oops")
+	require.False(t, renewed)
+	require.Contains(t, Report(err, false), "| error('oops')")
+	require.Equal(t, "2\n", enter(t, s, "2"))
+}
+
+func TestTasksEndWithTheirInput(t *testing.T) {
+	s, out := newTestSession(t, 0)
+	require.Equal(t, "\"main\"\n", enter(t, s, `require("async").spawn(function() __native.sleep(0.01) print("task") end) return "main"`))
+	require.Equal(t, "task\n", out.String())
+}
+
+func TestComplete(t *testing.T) {
+	s, _ := newTestSession(t, 0)
+	enter(t, s, `alpha = setmetatable({own = 1}, {__index = {inherited = 2}})
+		trap = setmetatable({}, {__index = function() error("called") end})`)
+	for text, want := range map[string][]string{
+		"print(alp": {"print(alpha"}, "alpha.": {"alpha.inherited", "alpha.own"}, "alpha:o": {"alpha:own"}, "trap.x": nil,
+		"string.rev": {"string.reverse"}, "loc": {"local"}, "x = whi": {"x = while"}, "alpha.own.": nil,
+	} {
+		require.Equal(t, want, s.Complete(text), text)
+	}
+}
+
+func TestHistoryIsBoundedAndPrivate(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	require.Empty(t, ReadHistory())
+	require.NoError(t, WriteHistory(strings.Repeat("old\n", 3000)+"new\n"))
+	kept := ReadHistory()
+	require.Equal(t, historyLines, strings.Count(kept, "\n"))
+	require.True(t, strings.HasSuffix(kept, "\nnew\n"))
+	require.NoError(t, checkPrivate())
+}
+
+func checkPrivate() error {
+	path, err := historyPath()
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.Mode().Perm() != 0o600 {
+		err = fmt.Errorf("mode %v", info.Mode())
+	}
+	return err
+}

@@ -1,0 +1,141 @@
+package replcmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/peterh/liner"
+
+	"github.com/hukilau/hukilau/go/internal/app"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// plain reads what is no terminal.
+type plain struct {
+	ctx   context.Context
+	lines chan string
+	err   error // once lines is closed
+}
+
+func newPlain(ctx context.Context, r io.Reader) *plain {
+	p := &plain{ctx: ctx, lines: make(chan string)}
+	go p.read(r)
+	return p
+}
+
+// read may block for ever: it is left behind when the program ends.
+func (p *plain) read(r io.Reader) {
+	defer close(p.lines)
+	scanner := bufio.NewScanner(r)
+	scanner.Buffer(nil, luau.MaxSource)
+	for scanner.Scan() {
+		select {
+		case p.lines <- scanner.Text():
+		case <-p.ctx.Done():
+			return
+		}
+	}
+	p.err = scanner.Err()
+}
+
+func (p *plain) line(bool) (string, error) {
+	select {
+	case line, ok := <-p.lines:
+		switch {
+		case ok:
+			return line, nil
+		case p.err != nil:
+			return "", fmt.Errorf("cannot read the input: %w", p.err)
+		}
+		return "", io.EOF
+	case <-p.ctx.Done():
+		return "", context.Cause(p.ctx)
+	}
+}
+
+func (p *plain) remember(string)    {}
+func (p *plain) running(run func()) { run() }
+
+// editor reads lines at a terminal.
+type editor struct {
+	ctx          context.Context
+	left         bool // a Prompt is under way that nobody waits for
+	state        *liner.State
+	cooked, keys liner.ModeApplier
+}
+
+func newEditor(ctx context.Context, session *app.Session) *editor {
+	cooked, _ := liner.TerminalMode()
+	e := &editor{ctx: ctx, state: liner.NewLiner(), cooked: cooked}
+	e.keys, _ = liner.TerminalMode()
+	e.state.SetCtrlCAborts(true)
+	e.state.SetTabCompletionStyle(liner.TabPrints)
+	e.state.SetCompleter(session.Complete)
+	_, _ = e.state.ReadHistory(strings.NewReader(app.ReadHistory()))
+	return e
+}
+
+func (e *editor) line(more bool) (string, error) {
+	prompt := "> "
+	if more {
+		prompt = ".. "
+	}
+	type outcome struct {
+		line string
+		err  error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		line, err := e.state.Prompt(prompt)
+		done <- outcome{line, err}
+	}()
+	select {
+	case o := <-done:
+		if errors.Is(o.err, liner.ErrPromptAborted) {
+			return "", errAborted
+		}
+		return o.line, o.err
+	case <-e.ctx.Done(): // the program ends, and Prompt with it
+		e.left = true
+		return "", context.Cause(e.ctx)
+	}
+}
+
+func (e *editor) remember(input string) {
+	for line := range strings.Lines(input) {
+		e.state.AppendHistory(strings.TrimRight(line, "\n"))
+	}
+}
+
+// running gives the terminal its own mode, in which Ctrl-C is a signal.
+func (e *editor) running(run func()) {
+	if e.cooked != nil && e.keys != nil {
+		_ = e.cooked.ApplyMode()
+		defer func() { _ = e.keys.ApplyMode() }()
+	}
+	run()
+}
+
+func (e *editor) cookedMode() error {
+	if e.cooked == nil {
+		return nil
+	}
+	return e.cooked.ApplyMode()
+}
+
+// close keeps the history. That it cannot is no reason to fail at the end of a session.
+func (e *editor) close() {
+	var text strings.Builder
+	if _, err := e.state.WriteHistory(&text); err == nil {
+		_ = app.WriteHistory(text.String())
+	}
+	if e.left {
+		_ = e.cookedMode()
+		return
+	}
+	_ = e.state.Close()
+}
