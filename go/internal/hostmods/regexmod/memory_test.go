@@ -11,6 +11,9 @@ import (
 
 // Matches cost more than the text they are in: they are counted while they are found.
 func TestMatchesAreCharged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute under a sanitizer")
+	}
 	vm := modtest.New(t, &regexmod.Module{}, regexmod.Stub)
 	for _, call := range []string{
 		`r.find_all, "", string.rep("x", 2000000)`, `r.split, "", string.rep("x", 4000000)`,

@@ -89,6 +89,9 @@ func TestHostileTexts(t *testing.T) {
 
 // What the bounds let through ends soon as well.
 func TestLargeTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute under a sanitizer")
+	}
 	for name, text := range map[string]string{
 		"keys": numbered(20_000, "k%d = 1\n"), "headers": numbered(19_000, "[k%d.x]\n"),
 		"packages": numbered(20_000, "[[package]]\nname = 'p%d'\nversion = '1'\ndependencies = ['a', 'b']\n"),
