@@ -280,7 +280,11 @@ func (d *decoder) mixed(m map[any]any, narr, npairs, depth int) (any, error) {
 			m[float64(i+1)] = v
 		}
 	}
-	return d.pairs(m, npairs, depth)
+	if len(m) > 0 {
+		return d.pairs(m, npairs, depth)
+	}
+	// Nothing but holes: then the pairs alone say what kind of table it is.
+	return d.object(npairs, depth)
 }
 
 func (d *decoder) pairs(m map[any]any, n, depth int) (any, error) {
