@@ -399,22 +399,6 @@ void arena_on_pressure(Arena* a, size_t threshold, ArenaPressure fn, void* ctx)
     a->armed = total(a) < threshold;
 }
 
-void arena_clear(Arena* a, size_t keep)
-{
-    char* begin = reinterpret_cast<char*>(a) + kFirstBlock;
-    asan_poison(begin, size_t(a->touched - begin) + sizeof(Block));
-    a->top = begin;
-    a->used = 0;
-    a->first_map = 0;
-    memset(a->second_map, 0, sizeof(a->second_map));
-    arena_rewound(a, keep);
-}
-
-void arena_trim(Arena* a, size_t keep)
-{
-    give_back(a, keep);
-}
-
 void arena_rewound(Arena* a, size_t keep)
 {
     a->peak = a->used;

@@ -48,13 +48,6 @@ void arena_set_charge(Arena* arena, const std::atomic<int64_t>* external);
 typedef void (*ArenaPressure)(void* ctx);
 void arena_on_pressure(Arena* arena, size_t threshold, ArenaPressure fn, void* ctx);
 
-// Forgets every block, so that a pooled arena can take a new VM without a system call for each page;
-// `keep` bytes stay resident. The VM in it must have been closed or dropped (image_drop_vm).
-void arena_clear(Arena* arena, size_t keep);
-
-// Gives the memory above the highest live block back to the system, but for `keep` bytes.
-void arena_trim(Arena* arena, size_t keep);
-
 // --- for image.cpp and tests ---
 
 enum class ArenaSpan
@@ -66,7 +59,7 @@ enum class ArenaSpan
 // Reports what is live in ascending order of address.
 void arena_walk(Arena* arena, void (*fn)(void* ctx, char* begin, size_t size, ArenaSpan span), void* ctx);
 
-// From the first block to the end of what was ever touched since the last trim.
+// From the first block to the end of what was ever touched since memory was last given back.
 void arena_extent(const Arena* arena, char** begin, char** top, char** touched);
 
 // Tells the arena that its bytes were put back: the peak starts again, pressure is armed again,

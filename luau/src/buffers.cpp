@@ -73,7 +73,6 @@ Frames::Frames(hk_vm* owner) : owner(owner)
 
 bool Frames::make_deep()
 {
-    constexpr size_t kDeep = kMaxNesting + 1 - kShallow;
     deep.reset(new (std::nothrow) Frame[kDeep]);
     for (size_t i = 0; deep && i < kDeep; i++)
         charge_to(owner, deep[i]);
@@ -84,7 +83,7 @@ void Frames::rest()
 {
     for (Frame& frame : shallow)
         hk::rest(frame);
-    for (size_t i = 0; deep && i < kMaxNesting + 1 - kShallow; i++)
+    for (size_t i = 0; deep && i < kDeep; i++)
         hk::rest(deep[i]);
 }
 

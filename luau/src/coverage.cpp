@@ -15,31 +15,19 @@ struct Report
     uint32_t count;
 };
 
-void put_number(Buf& out, double n)
-{
-    out.put_tagged(HK_T_NUMBER, &n, 8);
-}
-
-void put_list(Buf& out, uint32_t length)
-{
-    uint8_t head[9] = {0};
-    memcpy(head + 1, &length, 4);
-    out.put_tagged(HK_T_TABLE, head, 9);
-}
-
 void put_function(void* context, const char* name, int line, int depth, const int* hits, size_t size)
 {
     Report* report = static_cast<Report*>(context);
     Buf& out = report->out;
     Insist insist(out);
-    put_list(out, 4);
+    out.put_list(4);
     out.put_text(HK_T_STRING, name ? name : "", name ? strlen(name) : 0);
-    put_number(out, line);
-    put_number(out, depth);
+    out.put_number(line);
+    out.put_number(depth);
     uint32_t lines = size > 0 ? uint32_t(size - 1) : 0; // hits[0] is no line
-    put_list(out, lines);
+    out.put_list(lines);
     for (uint32_t i = 1; i <= lines; i++)
-        put_number(out, hits[i]);
+        out.put_number(hits[i]);
     report->count++;
 }
 
@@ -67,7 +55,7 @@ extern "C" hk_result hk_coverage(hk_vm* vm, hk_ref chunk)
             found = push_ref(vm, L, chunk) && lua_isLfunction(L, -1);
             if (!found)
                 return;
-            put_list(out, 0);
+            out.put_list(0);
             lua_getcoverage(L, -1, &report, put_function);
         }
     );

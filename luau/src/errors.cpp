@@ -19,14 +19,10 @@ constexpr int kFramesOuter = 20;
 
 void put_frame(Buf& out, const lua_Debug& ar)
 {
-    uint8_t head[9] = {0};
-    uint32_t three = 3;
-    memcpy(head + 1, &three, 4);
-    out.put_tagged(HK_T_TABLE, head, 9);
+    out.put_list(3);
     const char* source = ar.source ? ar.source : "";
     out.put_text(HK_T_STRING, source, strlen(source));
-    double line = ar.currentline > 0 ? ar.currentline : 0;
-    out.put_tagged(HK_T_NUMBER, &line, 8);
+    out.put_number(ar.currentline > 0 ? ar.currentline : 0);
     const char* name = ar.name ? ar.name : "";
     out.put_text(HK_T_STRING, name, strlen(name));
 }
@@ -65,13 +61,12 @@ uint32_t put_frames(hk_vm* vm, lua_State* L, Buf& out, int first, int nesting, i
     return count;
 }
 
-// A list of what `put` puts; it gives how many frames those are.
+// A list of the frames that `put` puts; it gives how many those are.
 template<typename F>
-void put_list(Buf& out, F put)
+void put_frames_by(Buf& out, F put)
 {
     Insist insist(out);
-    uint8_t head[9] = {0};
-    if (!out.put_tagged(HK_T_TABLE, head, 9))
+    if (!out.put_list(0))
         return;
     size_t at = out.size() - 8;
     uint32_t count = put();
@@ -80,7 +75,7 @@ void put_list(Buf& out, F put)
 
 void put_frame_list(hk_vm* vm, lua_State* L, Buf& out, int first = 0, ptrdiff_t below = 0)
 {
-    put_list(out, [&] { return put_frames(vm, L, out, first, 0, int(below)); });
+    put_frames_by(out, [&] { return put_frames(vm, L, out, first, 0, int(below)); });
 }
 
 // Messages longer than this are cut: they are for people.
@@ -243,7 +238,7 @@ hk_result error_result(hk_vm* vm, lua_State* from, int status)
     else
         put_frame_list(vm, from, out);
     vm->trace.clear();
-    out.put_tagged(HK_T_NUMBER, &number, 8);
+    out.put_number(number);
     lua_settop(L, top);
 
     hk_result r = {};
@@ -297,7 +292,7 @@ int trace_handler(lua_State* L)
 void note_place(hk_vm* vm)
 {
     vm->trace.clear();
-    put_list(
+    put_frames_by(
         vm->trace,
         [&]
         {
@@ -339,8 +334,7 @@ extern "C" hk_result hk_caller(hk_vm* vm)
     hk::Insist insist(out);
     const char* source = ar.source ? ar.source : "";
     out.put_text(HK_T_STRING, source, strlen(source));
-    double line = ar.currentline > 0 ? ar.currentline : 0;
-    out.put_tagged(HK_T_NUMBER, &line, 8);
+    out.put_number(ar.currentline > 0 ? ar.currentline : 0);
     hk_result r = {};
     r.count = 2;
     r.data = out.data();

@@ -110,6 +110,17 @@ public:
         used += n + 1;
         return true;
     }
+    // The head of a table that is an array of so many values, which follow.
+    bool put_list(uint32_t length)
+    {
+        uint8_t head[9] = {0};
+        memcpy(head + 1, &length, 4);
+        return put_tagged(HK_T_TABLE, head, 9);
+    }
+    bool put_number(double n)
+    {
+        return put_tagged(HK_T_NUMBER, &n, 8);
+    }
     bool put_text(uint8_t tag, const char* p, size_t n)
     {
         uint32_t size = uint32_t(n);

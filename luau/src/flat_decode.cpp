@@ -41,11 +41,10 @@ int find_field(lua_State* L)
     lua_call(L, 1, 1);
     if (lua_isnil(L, -1) || !lua_istable(L, 1))
         return 1;
-    lua_setreadonly(L, 1, false);
-    lua_pushvalue(L, 2);
-    lua_pushvalue(L, -2);
-    lua_rawset(L, 1);
-    lua_setreadonly(L, 1, true);
+    // Past the read-only mark, which must hold also when there is no memory for the field.
+    LuaTable* t = hvalue(L->base);
+    setobj2t(L, luaH_set(L, t, L->base + 1), L->top - 1);
+    luaC_barriert(L, t, L->top - 1);
     return 1;
 }
 

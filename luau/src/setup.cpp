@@ -117,28 +117,13 @@ lua_CFunction field_function(lua_State* L, const char* table, const char* name)
     return f;
 }
 
-void replace_os(lua_State* L)
+void replace_stock(lua_State* L)
 {
-    static const luaL_Reg functions[] = {{"clock", os_clock}, {"date", os_date}, {"time", os_time}, {nullptr, nullptr}};
-    stock.clock = field_function(L, "os", "clock");
-    stock.date = field_function(L, "os", "date");
-    stock.time = field_function(L, "os", "time");
-    lua_getglobal(L, "os");
-    for (const luaL_Reg* r = functions; r->name; r++)
-    {
-        lua_pushcfunction(L, r->func, r->name);
-        lua_setfield(L, -2, r->name);
-    }
-    lua_pop(L, 1);
-}
-
-void replace_assert(lua_State* L)
-{
-    lua_getglobal(L, "assert");
-    stock.assertion = lua_tocfunction(L, -1);
-    lua_pushcfunction(L, counted_assert, "assert");
-    lua_setglobal(L, "assert");
-    lua_pop(L, 1);
+    replace_function(L, "os", "clock", os_clock, &stock.clock);
+    replace_function(L, "os", "date", os_date, &stock.date);
+    replace_function(L, "os", "time", os_time, &stock.time);
+    replace_function(L, "_G", "assert", counted_assert, &stock.assertion);
+    replace_function(L, "_G", "print", print, nullptr);
 }
 
 void remove_globals(lua_State* L)
@@ -247,14 +232,23 @@ void find_coroutine_functions(hk_vm* vm, lua_State* L)
 
 } // namespace
 
+void replace_function(lua_State* L, const char* table, const char* name, lua_CFunction f, lua_CFunction* old)
+{
+    lua_getglobal(L, table);
+    lua_getfield(L, -1, name);
+    if (old)
+        *old = lua_tocfunction(L, -1);
+    lua_pop(L, 1);
+    lua_pushcfunction(L, f, name);
+    lua_setfield(L, -2, name);
+    lua_pop(L, 1);
+}
+
 void open_libraries(hk_vm* vm, lua_State* L)
 {
     luaL_openlibs(L);
-    lua_pushcfunction(L, print, "print");
-    lua_setglobal(L, "print");
     remove_globals(L);
-    replace_os(L);
-    replace_assert(L);
+    replace_stock(L);
     open_text_functions(L);
     make_fixed(vm, L);
     find_coroutine_functions(vm, L);

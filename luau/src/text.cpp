@@ -76,28 +76,16 @@ int create(lua_State* L)
     return stockCreate(L);
 }
 
-void replace(lua_State* L, const char* table, const char* name, lua_CFunction f, lua_CFunction* old)
-{
-    lua_getglobal(L, table);
-    lua_getfield(L, -1, name);
-    if (old)
-        *old = lua_tocfunction(L, -1);
-    lua_pop(L, 1);
-    lua_pushcfunction(L, f, name);
-    lua_setfield(L, -2, name);
-    lua_pop(L, 1);
-}
-
 } // namespace
 
 void open_text_functions(lua_State* L)
 {
     for (const luaL_Reg* r = pattern_functions; r->name; r++)
-        replace(L, "string", r->name, r->func, nullptr);
-    replace(L, "string", "split", split, nullptr);
-    replace(L, "string", "rep", rep, &stockRep);
-    replace(L, "table", "create", create, &stockCreate);
-    replace(L, "table", "sort", sort, &stockSort);
+        replace_function(L, "string", r->name, r->func, nullptr);
+    replace_function(L, "string", "split", split, nullptr);
+    replace_function(L, "string", "rep", rep, &stockRep);
+    replace_function(L, "table", "create", create, &stockCreate);
+    replace_function(L, "table", "sort", sort, &stockSort);
 }
 
 } // namespace hk

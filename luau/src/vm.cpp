@@ -99,15 +99,19 @@ public:
             return nullptr;
         Image* image = image_save(L, arena);
         if (image)
+        {
             image_set_keep(image, kResident);
-        else
-            kept.fetch_sub(1, std::memory_order_relaxed);
-        return image;
+            return image;
+        }
+        std::lock_guard<std::mutex> hold(lock);
+        kept--;
+        return nullptr;
     }
 
     void closed_one()
     {
-        closed.store(true, std::memory_order_relaxed);
+        std::lock_guard<std::mutex> hold(lock);
+        closed = true;
     }
 
 private:
@@ -115,23 +119,25 @@ private:
     static constexpr size_t kResident = size_t(512) << 10; // bytes of each: a small VM and its run
     std::mutex lock;
     std::vector<Young> idle;
-    std::atomic<int> kept{0}; // images, of idle VMs and of others
-    std::atomic<bool> closed{false};
+    int kept = 0; // images, of idle VMs and of others
+    bool closed = false;
 
     // Counts one more image; where there are enough, the oldest idle VM makes room.
     bool reserve()
     {
-        if (!closed.load(std::memory_order_relaxed))
-            return false;
-        if (kept.fetch_add(1, std::memory_order_relaxed) < kMost)
-            return true;
-        kept.fetch_sub(1, std::memory_order_relaxed);
-        std::unique_lock<std::mutex> hold(lock);
-        if (idle.empty())
-            return false;
-        Young oldest = idle.front();
-        idle.erase(idle.begin());
-        hold.unlock();
+        Young oldest;
+        {
+            std::lock_guard<std::mutex> hold(lock);
+            if (!closed || (kept == kMost && idle.empty()))
+                return false;
+            if (kept < kMost)
+            {
+                kept++;
+                return true;
+            }
+            oldest = idle.front();
+            idle.erase(idle.begin());
+        }
         image_free(oldest.image);
         arena_destroy(oldest.arena);
         return true;

@@ -138,6 +138,7 @@ public:
 
 private:
     static constexpr size_t kShallow = 4;
+    static constexpr size_t kDeep = kMaxNesting + 1 - kShallow;
     Frame shallow[kShallow];
     std::unique_ptr<Frame[]> deep;
     hk_vm* owner;
@@ -308,6 +309,8 @@ void push_host_function(lua_State* L, uint32_t id, uint8_t flags, const char* na
 bool ready_native(hk_vm* vm);        // false: there is no native code on this machine
 void push_own_globals(lua_State* L); // a new table that reads through to the run's globals
 void open_libraries(hk_vm* vm, lua_State* L);
+// Puts f in place of a library's function; old, unless nullptr, gets that one.
+void replace_function(lua_State* L, const char* table, const char* name, lua_CFunction f, lua_CFunction* old);
 void set_fast_flags();
 
 } // namespace hk

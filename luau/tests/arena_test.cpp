@@ -272,32 +272,14 @@ void trim_gives_memory_back()
     arena_extent(arena.get(), &begin, &top, &touched);
     CHECK(resident(begin, touched) >= n);
     arena_alloc(arena.get(), p, n, 0);
-    arena_trim(arena.get(), 64 << 10);
+    arena_rewound(arena.get(), 64 << 10);
     CHECK(resident(begin, touched) <= (80 << 10));
     char* trimmed;
     arena_extent(arena.get(), &begin, &top, &trimmed);
     CHECK(top == begin && trimmed < begin + (80 << 10));
     CHECK(arena_alloc(arena.get(), nullptr, 0, n) == p);
-    arena_trim(arena.get(), 0);
+    arena_rewound(arena.get(), 0);
     memset(p, 2, n);
-}
-
-void clear_starts_again()
-{
-    ArenaPtr arena(arena_create(1 << 20));
-    void* first = arena_alloc(arena.get(), nullptr, 0, 1000);
-    std::vector<void*> blocks;
-    while (void* p = arena_alloc(arena.get(), nullptr, 0, 3000))
-        blocks.push_back(p);
-    for (size_t i = 0; i < blocks.size(); i += 2)
-        arena_alloc(arena.get(), blocks[i], 3000, 0);
-    arena_clear(arena.get(), 0);
-    CHECK(arena_used(arena.get()) == 0 && arena_peak(arena.get()) == 0);
-    CHECK(arena_check(arena.get()));
-    CHECK(arena_alloc(arena.get(), nullptr, 0, 1000) == first);
-    void* big = arena_alloc(arena.get(), nullptr, 0, 900 << 10);
-    CHECK(big != nullptr);
-    memset(big, 1, 900 << 10);
 }
 
 // What the sanitizer must object to: both ends of a block, what shrank away, what was freed.
@@ -314,9 +296,6 @@ void sanitizer_sees_blocks()
     CHECK(!__asan_region_is_poisoned(p, 900) && __asan_address_is_poisoned(p + 900));
     arena_alloc(arena.get(), p, 900, 0);
     CHECK(__asan_address_is_poisoned(p) && __asan_address_is_poisoned(p + 899));
-    p = (char*)arena_alloc(arena.get(), nullptr, 0, 64);
-    arena_clear(arena.get(), 0);
-    CHECK(__asan_address_is_poisoned(p));
 #endif
 }
 
@@ -333,7 +312,6 @@ int main()
     pages_are_reused();
     fragmentation_is_bounded();
     trim_gives_memory_back();
-    clear_starts_again();
     sanitizer_sees_blocks();
     return check_result("arena_test");
 }

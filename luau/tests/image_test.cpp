@@ -372,7 +372,8 @@ void several_images_and_reuse()
     s.vm.image = nullptr;
     killed_after(s.vm, 100, true);
     image_drop_vm(s.vm.L);
-    arena_clear(s.vm.arena, 1 << 20);
+    arena_destroy(s.vm.arena);
+    s.vm.arena = arena_create(64 << 20);
     s.vm.L = lua_newstate(arena_alloc, s.vm.arena);
     luaL_openlibs(s.vm.L);
     luaL_sandbox(s.vm.L);

@@ -84,6 +84,8 @@ const (
 
 	MaxDepth  = C.HK_MAX_DEPTH
 	MaxSource = C.HK_MAX_SOURCE
+
+	DefaultMemory = C.HK_DEFAULT_MEMORY // bytes
 )
 
 // Flags and reasons.

@@ -301,26 +301,35 @@ func shown(v any) string {
 // the script carry: what a script lets through leads back to the error itself.
 type raisedErrors struct {
 	last   uint64
-	latest [32]struct {
-		number uint64
-		err    error
-	}
+	latest []numberedError // by number, round and round; made with the first one
 }
 
+type numberedError struct {
+	number uint64
+	err    error
+}
+
+// mostRaised is how many errors are remembered.
+const mostRaised = 32
+
 func (r *raisedErrors) add(err error) float64 {
+	if r.latest == nil {
+		r.latest = make([]numberedError, mostRaised)
+	}
 	r.last++
-	place := &r.latest[r.last%uint64(len(r.latest))]
-	place.number, place.err = r.last, err
+	r.latest[r.last%mostRaised] = numberedError{r.last, err}
 	return float64(r.last)
 }
 
 func (r *raisedErrors) find(number any) error {
 	n, _ := number.(float64)
-	place := r.latest[uint64(n)%uint64(len(r.latest))]
-	if n == 0 || place.number != uint64(n) {
+	if n == 0 || r.latest == nil {
 		return nil
 	}
-	return place.err
+	if place := r.latest[uint64(n)%mostRaised]; place.number == uint64(n) {
+		return place.err
+	}
+	return nil
 }
 
 func frameList(frames []Frame) []any {

@@ -10,9 +10,6 @@ import (
 	"github.com/hukilau/hukilau/go/internal/capi"
 )
 
-// defaultMemory is the MemoryLimit of a State that is given none.
-const defaultMemory = 256 << 20
-
 // Options describe a State. The zero value is a good default.
 type Options struct {
 	// MemoryLimit is the most memory a script may use, in bytes: Luau's own and what host
@@ -94,7 +91,7 @@ func New(o Options) (*State, error) {
 	if status != capi.OK {
 		capi.Unregister(s.host)
 		return nil, fail(CodeMemory, "no memory for a State: its limit is %d bytes of address space, of which it uses about 512 KiB at once",
-			cmp.Or(o.MemoryLimit, defaultMemory))
+			cmp.Or(o.MemoryLimit, capi.DefaultMemory))
 	}
 	s.vm = vm
 	s.cleanup = runtime.AddCleanup(s, release, owned{vm, s.host})
