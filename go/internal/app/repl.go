@@ -158,7 +158,7 @@ func (r *Session) evaluate(ctx context.Context, chunk, source string) (string, e
 		values, err = v.All()
 		return err
 	}
-	failed := r.vm.RunSourceFor(ctx, chunk, source, engine.RunOptions{KeepTables: true}, keep)
+	failed := r.vm.RunSource(ctx, chunk, source, engine.RunOptions{KeepTables: true, Use: keep})
 	if len(values) == 0 || luau.IsKilled(failed) {
 		return "", failed
 	}

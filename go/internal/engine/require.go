@@ -116,7 +116,7 @@ func (v *VM) load(c *luau.Call, m *loaded, source module.Source) error {
 	if err != nil {
 		return err
 	}
-	t := &task{module: m}
+	t := &task{module: m, keep: true} // what a module returns keeps its identity
 	m.loader = t
 	if !c.CanWait() {
 		return v.loadInPlace(c, t, fn)

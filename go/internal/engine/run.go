@@ -22,7 +22,6 @@ const (
 // task is one thread of the scheduler.
 type task struct {
 	thread luau.ThreadID
-	main   bool
 	module *loaded // what it loads, if it is a require
 	keep   bool    // tables among its results are *luau.Table
 	then   func(luau.Outcome)
@@ -43,7 +42,7 @@ type task struct {
 
 // options keep the identity of what a module returns.
 func (t *task) options() luau.ResumeOptions {
-	return luau.ResumeOptions{KeepTables: t.keep || t.module != nil}
+	return luau.ResumeOptions{KeepTables: t.keep}
 }
 
 // work is a task that can go on, and how: by resume, or without one by what it waited for.
@@ -70,6 +69,8 @@ type RunOptions struct {
 	Entry string
 	// KeepTables gives tables among the results as *luau.Table.
 	KeepTables bool
+	// Use gets the results of RunSource, as in Run.
+	Use func(luau.Values) error
 }
 
 // Run calls fn as the main function of a new run, and schedules until the run is over. The results
@@ -93,7 +94,7 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 	v.run = run
 	var result error
 	done := false
-	main := &task{main: true, keep: o.KeepTables}
+	main := &task{keep: o.KeepTables}
 	v.main = main
 	main.then = func(out luau.Outcome) {
 		done = true
@@ -182,8 +183,8 @@ func (v *VM) step() error {
 		return v.ended()
 	}
 	v.current = w.task
-	v.armSlice()
 	v.busy.Store(true)
+	v.armSlice() // after that: what arrives from now on arms it itself
 	thread, out := v.resume(&w)
 	v.busy.Store(false)
 	v.current = nil
@@ -232,7 +233,7 @@ func (v *VM) settle(t *task, out luau.Outcome) error {
 	if t.then != nil {
 		t.then(out)
 	}
-	if !t.main {
+	if t != v.main {
 		v.tasks--
 	}
 	return nil
@@ -258,7 +259,8 @@ func (v *VM) releaseSlot() {
 
 // armSlice limits what runs now to a slice, if others of this VM are ready or will be after a sleep.
 func (v *VM) armSlice() {
-	if len(v.ready) == 0 && len(v.sleeping) == 0 && !v.current.dying() || v.sliced.Swap(true) {
+	alone := len(v.ready) == 0 && len(v.sleeping) == 0 && !v.inbox.some.Load()
+	if alone && !v.current.dying() || v.sliced.Swap(true) {
 		return
 	}
 	if v.slice == nil {
@@ -319,6 +321,7 @@ func (v *VM) waitForWork() error {
 // token; what comes after the end of the run is dropped.
 func (v *VM) complete(c completion) {
 	v.inbox.Lock()
+	first := len(v.inbox.list) == 0
 	v.inbox.list = append(v.inbox.list, c)
 	v.inbox.some.Store(true)
 	v.inbox.Unlock()
@@ -326,7 +329,7 @@ func (v *VM) complete(c completion) {
 	case v.wake <- struct{}{}:
 	default:
 	}
-	if v.busy.Load() {
+	if first && v.busy.Load() {
 		v.armSliceFromOutside()
 	}
 }
@@ -408,11 +411,6 @@ func (v *VM) endRun() {
 
 // RunSource compiles and runs source as the main function.
 func (v *VM) RunSource(ctx context.Context, chunk, source string, o RunOptions, args ...any) error {
-	return v.RunSourceFor(ctx, chunk, source, o, nil, args...)
-}
-
-// RunSourceFor is RunSource with the results given to use, as in Run.
-func (v *VM) RunSourceFor(ctx context.Context, chunk, source string, o RunOptions, use func(luau.Values) error, args ...any) error {
 	code, err := v.compile(ctx, chunk, source)
 	if err != nil {
 		return err
@@ -424,7 +422,7 @@ func (v *VM) RunSourceFor(ctx context.Context, chunk, source string, o RunOption
 	if !v.config.Coverage {
 		defer fn.Release()
 	}
-	return v.Run(ctx, fn, o, use, args...)
+	return v.Run(ctx, fn, o, o.Use, args...)
 }
 
 // compile gives up waiting for the compiler when ctx ends; what it does then is thrown away.

@@ -27,16 +27,14 @@ type slotTable struct {
 	free    []int // unused indexes of holders
 	holders []holder
 	waiting list.List // of *turn
-	ticks   uint64
 	ticking bool
 	unseen  bool // somebody came since the last tick
 }
 
 type holder struct {
-	who   tenant
-	since uint64 // in ticks
-	seen  bool   // by a tick
-	stop  func() bool
+	who  tenant
+	seen bool // by a tick
+	stop func() bool
 }
 
 // turn is a place in the queue; given is closed when slot is valid.
@@ -83,7 +81,7 @@ func (t *slotTable) take(who tenant, stop <-chan struct{}) int {
 }
 
 func (t *slotTable) settle(slot int, who tenant) {
-	t.holders[slot] = holder{who: who, since: t.ticks}
+	t.holders[slot] = holder{who: who}
 	t.unseen = true
 	t.startTicking()
 }
@@ -130,16 +128,15 @@ func (t *slotTable) tick() {
 		return
 	}
 	t.unseen = false
-	t.ticks++
 	for i := range t.holders {
 		h := &t.holders[i]
 		if h.who == nil {
 			continue
 		}
-		if !h.seen {
+		switch {
+		case !h.seen:
 			h.seen, h.stop = true, h.who.watch()
-		}
-		if waited && h.since < t.ticks {
+		case waited:
 			h.who.breakOff()
 		}
 	}

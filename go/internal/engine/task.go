@@ -12,10 +12,7 @@ import (
 )
 
 // Codes of errors that tasks end with.
-const (
-	codeCancelled luau.Code = luau.CodeCancelled
-	codeDeadlock  luau.Code = "deadlock"
-)
+const codeDeadlock luau.Code = "deadlock"
 
 // taskBytes is about what the Go side of a spawned task takes; it is charged to the VM.
 const taskBytes = 1 << 10
@@ -70,18 +67,6 @@ type failure struct {
 
 var _ hostmod.Tasks = (*VM)(nil)
 
-// Background makes a task of f whose error makes the run fail.
-func (v *VM) Background(f *luau.Function, args ...any) {
-	t := &task{}
-	t.then = func(out luau.Outcome) {
-		if out.Err != nil {
-			v.fail(t.id, out.Err)
-		}
-	}
-	v.tasks++
-	v.push(t, func() (luau.ThreadID, luau.Outcome) { return v.state.Start(f, luau.StartOptions{}, args...) })
-}
-
 // Spawn implements hostmod.Tasks.
 func (v *VM) Spawn(body *luau.Function) (hostmod.TaskID, error) {
 	if !v.Charge(taskBytes) {
@@ -108,7 +93,7 @@ func (v *VM) begin(t *task) (luau.ThreadID, luau.Outcome) {
 	return v.state.Start(s.body, luau.StartOptions{})
 }
 
-var errCancelled = &luau.Error{Code: codeCancelled, Message: "the task was cancelled"}
+var errCancelled = &luau.Error{Code: luau.CodeCancelled, Message: "the task was cancelled"}
 
 func (v *VM) startConclusion(t *task, err error) (luau.ThreadID, luau.Outcome) {
 	code := luau.CodeOf(err)

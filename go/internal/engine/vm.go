@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,7 +19,6 @@ type Config struct {
 	Resolver    Resolver          // nil: require finds nothing
 	MemoryLimit int64             // bytes; 0: the default of package luau
 	Native      bool              // native code for everything, not only what is marked
-	NoNative    bool              // no native code at all
 	Optimize    luau.Optimization // zero: what suits Native
 	Malloc      bool              // memory from malloc: for sanitizers
 	Coverage    bool              // count what runs: see VM.Coverage
@@ -50,8 +50,7 @@ type Limits struct {
 type VM struct {
 	config    *Config
 	state     *luau.State
-	instances []hostmod.Instance
-	groups    map[string]hostmod.Instance // by the name of the module
+	instances []hostmod.Instance // of config.Modules, in their order
 	modules   map[string]*loaded
 	saved     map[string]*loaded // modules of the image
 
@@ -104,7 +103,7 @@ func New(config *Config) (*VM, error) {
 	}
 	v.clock.vm = v
 	state, err := luau.New(luau.Options{
-		MemoryLimit: config.MemoryLimit, NoNative: config.NoNative, Malloc: config.Malloc, Output: config.Output,
+		MemoryLimit: config.MemoryLimit, Malloc: config.Malloc, Output: config.Output,
 		OutputLines: config.OutputLines,
 	})
 	if err != nil {
@@ -119,14 +118,12 @@ func New(config *Config) (*VM, error) {
 
 func (v *VM) install() error {
 	native := map[string]any{}
-	v.groups = make(map[string]hostmod.Instance, len(v.config.Modules))
 	for _, m := range v.config.Modules {
 		instance, err := m.NewInstance(v)
 		if err != nil {
 			return err
 		}
 		v.instances = append(v.instances, instance)
-		v.groups[m.Name()] = instance
 		for name, value := range instance.Native() {
 			if _, taken := native[name]; taken {
 				return &luau.Error{Code: luau.CodeInvalid, Message: "two host modules have a function " + name}
@@ -148,11 +145,11 @@ func (v *VM) findGroup(c *luau.Call) error {
 	if err != nil {
 		return err
 	}
-	instance, known := v.groups[name]
-	if !known {
+	at := slices.IndexFunc(v.config.Modules, func(m hostmod.Module) bool { return m.Name() == name })
+	if at < 0 {
 		return nil
 	}
-	exports := instance.Exports()
+	exports := v.instances[at].Exports()
 	if len(exports) == 0 {
 		return nil
 	}
