@@ -37,7 +37,7 @@ var layers = []layer{
 	{"tooldef", `^go/internal/tooldef(/|$)`, true},
 	{"services", `^go/internal/(server|gateway|agent|plan|store|kb)(/|$)`, true},
 	{"app", `^go/internal/app(/|$)`, true},
-	{"cli", `^go/internal/cli/(exit|permit|size)$`, true},
+	{"cli", `^go/internal/cli/(exit|runflags|size)$`, true},
 	{"verbs", `^go/internal/cli/\w+cmd$`, false},
 	{"command line", `^go/internal/cli$`, false},
 	{"main", `^go/cmd/`, false},

@@ -7,7 +7,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
@@ -35,6 +34,6 @@ func run() int {
 		os.Exit(exit.Interrupted)
 	}()
 	return cli.Main(ctx, os.Args[1:], cli.Streams{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Colour: app.Coloured(os.Stderr),
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 	})
 }

@@ -43,28 +43,32 @@ func withinGrace[T any](ctx context.Context, grace time.Duration, work func() (T
 // seen.
 const lastWords = 50 * time.Millisecond
 
-// patientWriter writes to somebody who may not read.
+// patientWriter writes to somebody who may not read: when a run ends, a write of it that blocks is
+// given up and later ones fail. Files on a disk do not block.
 type patientWriter struct {
-	ctx context.Context
-	w   io.Writer
-	err error
+	w      io.Writer
+	blocks bool
+	ctx    context.Context
+	err    error
 }
 
-// patient is w for a run under ctx: when that ends, a write that blocks is given up and later ones
-// fail. Files on a disk do not block.
-func patient(ctx context.Context, w io.Writer) io.Writer {
+func patient(w io.Writer) patientWriter {
 	f, ok := w.(*os.File)
 	if !ok {
-		return w
+		return patientWriter{w: w}
 	}
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		return w
-	}
-	return &patientWriter{ctx: ctx, w: w}
+	info, err := f.Stat()
+	return patientWriter{w: w, blocks: err != nil || !info.Mode().IsRegular()}
 }
 
+// begin makes the writer one of a run under ctx.
+func (p *patientWriter) begin(ctx context.Context) { p.ctx, p.err = ctx, nil }
+
 func (p *patientWriter) Write(text []byte) (int, error) {
-	if p.err != nil {
+	switch {
+	case !p.blocks:
+		return p.w.Write(text)
+	case p.err != nil:
 		return 0, p.err
 	}
 	own := append([]byte(nil), text...) // what is given up goes on reading it

@@ -40,7 +40,7 @@ func (e *InTheWayError) Error() string {
 // overwrites nothing.
 func NewProject(dir string) ([]string, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, fmt.Errorf("%s is a file; name a folder", dir)
+		return nil, &OptionError{fmt.Sprintf("%s is a file; name a folder", dir)}
 	}
 	var names, inTheWay []string
 	for _, file := range projectFiles {
@@ -51,6 +51,9 @@ func NewProject(dir string) ([]string, error) {
 	}
 	if inTheWay != nil {
 		return nil, &InTheWayError{dir, inTheWay}
+	}
+	if _, _, err := mergedSettings(dir, nil); err != nil {
+		return nil, err // before anything is written
 	}
 	for _, file := range projectFiles {
 		text, err := projectFS.ReadFile("project/" + file.from)

@@ -10,23 +10,32 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
 
-func newTestSession(t *testing.T, timeout time.Duration) (*Session, *bytes.Buffer) {
+func newTestSession(t *testing.T, timeout time.Duration) *Session {
 	t.Helper()
 	var out bytes.Buffer
-	s, err := NewSession(Script{Stdout: &out, Stderr: &out, Timeout: timeout, Permissions: Permissions{All: true}})
+	s, err := NewSession(Settings{Stdout: &out, Stderr: &out, Timeout: timeout, Grants: hostmod.Grants{All: true}})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
-	return s, &out
+	return s
+}
+
+func input(text string) Input {
+	in, _ := Read(text)
+	return in
 }
 
 func enter(t *testing.T, s *Session, text string) string {
 	t.Helper()
-	shown, renewed, err := s.Run(context.Background(), text)
+	renewed, err := s.Run(context.Background(), input(text))
 	require.NoError(t, err, text)
 	require.False(t, renewed)
-	return shown
+	out := s.script.Stdout.(*bytes.Buffer)
+	defer out.Reset()
+	return out.String()
 }
 
 func TestIncomplete(t *testing.T) {
@@ -35,12 +44,13 @@ func TestIncomplete(t *testing.T) {
 		"1 +": true, "x = [[ a": true, "x = [==[ a ]]": true, "--[[ a": true, "x = 'a": false, "x = = 1": false, "end": false,
 		"if x then": true, "if x then else": true, "error('got <eof>')": false, "'[[": false,
 	} {
-		require.Equal(t, want, Incomplete(text), "%q", text)
+		_, whole := Read(text)
+		require.Equal(t, !want, whole, "%q", text)
 	}
 }
 
 func TestSessionShowsValues(t *testing.T) {
-	s, _ := newTestSession(t, 0)
+	s := newTestSession(t, 0)
 	for _, c := range [][2]string{
 		{"1 + 1", "2\n"}, {"_ * 2", "4\n"}, {"x = 3", ""}, {"_", "4\n"}, {"1, nil, 'a\\n'", "1\nnil\n\"a\\n\"\n"},
 		{"{}", "{}\n"}, {"{1, {b = true}, ['a b'] = 2}", "{\n  1,\n  {\n    b = true,\n  },\n  [\"a b\"] = 2,\n}\n"},
@@ -53,7 +63,7 @@ func TestSessionShowsValues(t *testing.T) {
 }
 
 func TestShownValuesAreBounded(t *testing.T) {
-	s, _ := newTestSession(t, 0)
+	s := newTestSession(t, 0)
 	for _, text := range []string{
 		"table.create(1000000, 'x')", "string.rep('x', 10000000)",
 		"(function() local t = {} for i = 1, 100000 do t = {t} end return t end)()",
@@ -66,13 +76,13 @@ func TestShownValuesAreBounded(t *testing.T) {
 }
 
 func TestKilledInputLosesTheVM(t *testing.T) {
-	s, _ := newTestSession(t, 200*time.Millisecond)
+	s := newTestSession(t, 200*time.Millisecond)
 	enter(t, s, "a = 1")
-	_, renewed, err := s.Run(context.Background(), "while true do end")
+	renewed, err := s.Run(context.Background(), input("while true do end"))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.True(t, renewed)
 	require.Equal(t, "nil\n", enter(t, s, "a"))
-	_, renewed, err = s.Run(context.Background(), "error('oops')")
+	renewed, err = s.Run(context.Background(), input("error('oops')"))
 	require.ErrorContains(t, err, "oops")
 	require.False(t, renewed)
 	require.Contains(t, Report(err, false), "| error('oops')")
@@ -80,13 +90,12 @@ func TestKilledInputLosesTheVM(t *testing.T) {
 }
 
 func TestTasksEndWithTheirInput(t *testing.T) {
-	s, out := newTestSession(t, 0)
-	require.Equal(t, "\"main\"\n", enter(t, s, `require("async").spawn(function() __native.sleep(0.01) print("task") end) return "main"`))
-	require.Equal(t, "task\n", out.String())
+	s := newTestSession(t, 0)
+	require.Equal(t, "task\n\"main\"\n", enter(t, s, `require("async").spawn(function() __native.sleep(0.01) print("task") end) return "main"`))
 }
 
 func TestComplete(t *testing.T) {
-	s, _ := newTestSession(t, 0)
+	s := newTestSession(t, 0)
 	enter(t, s, `alpha = setmetatable({own = 1}, {__index = {inherited = 2}})
 		trap = setmetatable({}, {__index = function() error("called") end})`)
 	for text, want := range map[string][]string{

@@ -41,7 +41,8 @@ func ReportJSON(err error) string {
 		Column    int     `json:"column,omitempty"`
 		Value     any     `json:"value,omitempty"`
 		Traceback []frame `json:"traceback,omitempty"`
-	}{Code: "error", Message: err.Error()}
+		Hint      string  `json:"hint,omitempty"`
+	}{Hint: hintOf(err), Code: "error", Message: err.Error()}
 	var coded interface{ ErrorCode() string }
 	if errors.As(err, &coded) {
 		report.Code = coded.ErrorCode()
@@ -63,33 +64,69 @@ func ReportJSON(err error) string {
 }
 
 // Report shows an error to a person: place and message, the source line with a caret, the
-// traceback. It ends with a newline.
+// traceback, what to do. It ends with a newline.
 func Report(err error, colour bool) string {
+	var b strings.Builder
 	var e *luau.Error
 	if !errors.As(err, &e) {
-		return paint(colour, red, "error") + ": " + err.Error() + "\n"
+		fmt.Fprintf(&b, "%s: %s\n", Paint(colour, Red, "error"), err)
+	} else {
+		writeScriptError(&b, err, e, colour)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", paint(colour, red, "error"), e.Error())
-	if line, ok := sourceLine(err, e.Chunk, e.Line); ok {
-		writeSource(&b, e, line, colour)
-	}
-	if trace := e.Traceback(); trace != "" && e.Code != luau.CodeCompile {
-		b.WriteString(paint(colour, dim, "traceback:") + "\n")
-		for line := range strings.Lines(trace) {
-			b.WriteString("  " + line)
-		}
+	if hint := hintOf(err); hint != "" {
+		fmt.Fprintf(&b, "hint: %s\n", hint)
 	}
 	return b.String()
 }
 
+func writeScriptError(b *strings.Builder, err error, e *luau.Error, colour bool) {
+	fmt.Fprintf(b, "%s: %s\n", Paint(colour, Red, "error"), e.Error())
+	if line, ok := sourceLine(err, e.Chunk, e.Line); ok {
+		writeSource(b, e, line, colour)
+	}
+	if trace := e.Traceback(); trace != "" && e.Code != luau.CodeCompile {
+		b.WriteString(Paint(colour, Dim, "traceback:") + "\n")
+		for line := range strings.Lines(trace) {
+			b.WriteString("  " + line)
+		}
+	}
+}
+
+// hintError is an error with what to do about it.
+type hintError struct {
+	error
+	hint string
+}
+
+func (e *hintError) Unwrap() error { return e.error }
+
+// WithHint says what to do about err, where hint is not empty.
+func WithHint(err error, hint string) error {
+	if err == nil || hint == "" {
+		return err
+	}
+	return &hintError{err, hint}
+}
+
+func hintOf(err error) string {
+	var hinted *hintError
+	if errors.As(err, &hinted) {
+		return hinted.hint
+	}
+	return ""
+}
+
+// Colours of a terminal, for Paint.
 const (
-	red  = "1;31"
-	dim  = "2"
-	blue = "34"
+	Red    = "1;31"
+	Green  = "32"
+	Yellow = "33"
+	Blue   = "34"
+	Dim    = "2"
 )
 
-func paint(colour bool, code, text string) string {
+// Paint gives text in a colour, where colour says so.
+func Paint(colour bool, code, text string) string {
 	if !colour {
 		return text
 	}
@@ -130,7 +167,7 @@ func writeSource(b *strings.Builder, e *luau.Error, text string, colour bool) {
 		text = text[:maxSourceLine] + "..."
 	}
 	number := fmt.Sprintf("%5d", e.Line)
-	fmt.Fprintf(b, "%s %s %s\n", paint(colour, dim, number), paint(colour, blue, "|"), text)
+	fmt.Fprintf(b, "%s %s %s\n", Paint(colour, Dim, number), Paint(colour, Blue, "|"), text)
 	if column > len(text)+1 {
 		return
 	}
@@ -141,5 +178,5 @@ func writeSource(b *strings.Builder, e *luau.Error, text string, colour bool) {
 		}
 		return ' '
 	}, text[:column-1])
-	fmt.Fprintf(b, "      %s %s%s\n", paint(colour, blue, "|"), pad, paint(colour, red, "^"))
+	fmt.Fprintf(b, "      %s %s%s\n", Paint(colour, Blue, "|"), pad, Paint(colour, Red, "^"))
 }

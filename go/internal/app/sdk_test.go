@@ -18,7 +18,7 @@ func run(t *testing.T, s app.Script) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	var out, errs bytes.Buffer
-	s.All, s.Stdout, s.Stderr = true, &out, &errs
+	s.Grants.All, s.Stdout, s.Stderr = true, &out, &errs
 	_, err := app.Run(ctx, s)
 	if err != nil {
 		require.NoError(t, err, "%s%s", app.Report(err, false), errs.String())

@@ -10,18 +10,17 @@ import (
 	"github.com/hukilau/hukilau/go/internal/hostmods/testmod"
 )
 
-// Tests say which test files to run, and how. The zero value runs those below the working directory.
+// Tests say which test files to run, and how. The settings are of each file.
 type Tests struct {
+	Settings
 	Paths    []string // files, and folders to look in; none: the working directory
 	Filter   string   // only tests whose name has this in it, and plain scripts whose path has
 	Shuffle  bool
 	Seed     uint32
-	Timeout  time.Duration // of each file; 0: a minute
-	Memory   int64         // of each file, in bytes; 0: the default of package luau
-	Libs     []string
-	Native   bool
 	Coverage bool
 	Jobs     int // files at once; 0: one for each processor
+	// Loaded is told of each file that a test required; any goroutine calls it. May be nil.
+	Loaded func(path string)
 }
 
 // DefaultTestTimeout is how long a test file may take.
@@ -43,7 +42,9 @@ type TestFile struct {
 	Results []TestResult
 	Output  []byte // what it printed and logged
 	Time    time.Duration
-	covered map[string]*FileCoverage
+	// Uncovered says that the run was ended before it could be asked which lines ran.
+	Uncovered bool
+	covered   map[string]*FileCoverage
 }
 
 // Count gives how many of its tests have that status.
@@ -58,10 +59,10 @@ func (f *TestFile) Count(status testmod.Status) int {
 }
 
 // RunTests runs test files at once, each in a VM of its own, and hands them to report in the order of
-// their paths. Progress is told how many have ended; it may be nil. Both are called by one goroutine at
+// their paths. Progress is told how many have ended. Both are called by one goroutine at
 // a time. The result is the coverage of all, where it was wanted.
 func RunTests(ctx context.Context, o Tests, report func(*TestFile), progress func(done, all int)) ([]*FileCoverage, error) {
-	if err := checkFolders(o.Libs); err != nil {
+	if err := o.check(); err != nil {
 		return nil, err
 	}
 	paths, err := FindTests(o.Paths)
@@ -71,11 +72,11 @@ func RunTests(ctx context.Context, o Tests, report func(*TestFile), progress fun
 	if o.Shuffle {
 		shufflePaths(paths, o.Seed)
 	}
-	client, err := httpmod.New(httpmod.Options{Policy: httpmod.Policy{AllowAll: true, UseProxyEnv: true}})
+	http, err := o.http()
 	if err != nil {
 		return nil, err
 	}
-	runner := &testRunner{options: o, http: httpmod.NewModule(client)}
+	runner := &testRunner{options: o, http: http}
 	all := newCoverage()
 	runner.runAll(ctx, paths, func(f *TestFile) {
 		all.add(f.covered)
@@ -112,9 +113,7 @@ func (r *testRunner) runAll(ctx context.Context, paths []string, report func(*Te
 		defer mu.Unlock()
 		ended[i] = f
 		done++
-		if progress != nil {
-			progress(done, len(paths))
-		}
+		progress(done, len(paths))
 		for ; reported < len(paths) && ended[reported] != nil; reported++ {
 			report(ended[reported])
 		}

@@ -3,11 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,9 +11,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/hostmods/testmod"
 	"github.com/hukilau/hukilau/go/internal/module"
-	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
-	"github.com/hukilau/hukilau/libs"
 )
 
 // noChecks is the line by which a file says that it checks nothing on purpose.
@@ -29,7 +23,6 @@ type testRun struct {
 	output cappedBuffer
 	vm     *engine.VM
 	tasks  []error // of background tasks
-	hint   string  // what to do about how it ended
 }
 
 // runFile never fails: what goes wrong is a failure of the file.
@@ -59,19 +52,14 @@ func (r *testRunner) run(ctx context.Context, run *testRun) {
 		return
 	}
 	defer run.vm.Close()
-	timeout := r.options.Timeout
-	if timeout == 0 {
-		timeout = DefaultTestTimeout
-	}
-	limited, cancel := context.WithTimeoutCause(ctx, timeout, ErrTimeout)
+	limited, cancel := r.options.limited(ctx)
 	defer cancel()
 	started := time.Now()
-	err = exited(run.vm.RunSource(limited, source.Chunk, string(source.Code), engine.RunOptions{}))
-	if luau.IsKilled(err) && errors.Is(err, ErrTimeout) {
-		run.hint = fmt.Sprintf("\nthe file had %s; --timeout gives it another time", timeout)
-	}
+	err = run.vm.RunSource(limited, source.Chunk, string(source.Code), engine.RunOptions{})
+	run.file.Uncovered = r.options.Coverage && luau.IsKilled(err)
+	err = r.options.hinted(exited(err))
 	run.judge(err, time.Since(started), suite || strings.Contains(string(source.Code), noChecks))
-	if r.options.Coverage {
+	if r.options.Coverage && !run.file.Uncovered {
 		run.file.covered = run.coverage()
 	}
 }
@@ -83,37 +71,43 @@ func mentionsLibrary(code []byte) bool {
 }
 
 func (r *testRunner) newVM(run *testRun) (*engine.VM, error) {
-	resolver, err := module.New(module.Options{
-		Roots:    append(append([]string{}, r.options.Libs...), filepath.SplitList(os.Getenv("LUAU_PATH"))...),
-		Embedded: fs.FS(libs.FS),
-		Script:   run.file.Path,
-	})
+	config, err := r.options.config(r.http, run.file.Path, nil)
 	if err != nil {
 		return nil, err
 	}
-	tests := &testmod.Module{
+	config.Modules = append(config.Modules, &testmod.Module{
 		Options: testmod.Options{Filter: r.options.Filter, Shuffle: r.options.Shuffle, Seed: float64(r.options.Seed)},
 		Report:  run.add,
-	}
-	return engine.New(&engine.Config{
-		Modules:     append(modules(r.http, nil), tests),
-		Grants:      &hostmod.Grants{All: true},
-		Resolver:    resolver,
-		MemoryLimit: r.options.Memory,
-		Native:      r.options.Native,
-		Coverage:    r.options.Coverage,
-		CountChecks: true,
-		Output:      run.output.write,
-		TaskFailed:  func(err error) { run.tasks = append(run.tasks, err) },
-		Log:         func(rec engine.Record) { writeRecord(&run.output, rec) },
 	})
+	if r.options.Loaded != nil {
+		config.Resolver = &watchedResolver{config.Resolver, r.options.Loaded}
+	}
+	config.Coverage, config.CountChecks = r.options.Coverage, true
+	config.Output = run.output.write
+	config.TaskFailed = func(err error) { run.tasks = append(run.tasks, err) }
+	config.Log = r.options.Log.writer(&run.output)
+	return engine.New(config)
+}
+
+// watchedResolver tells which files modules came from.
+type watchedResolver struct {
+	engine.Resolver
+	loaded func(path string)
+}
+
+func (r *watchedResolver) Resolve(requirer, name string) (module.Source, error) {
+	source, err := r.Resolver.Resolve(requirer, name)
+	if err == nil {
+		r.loaded(source.ID)
+	}
+	return source, err
 }
 
 func (t *testRun) add(r TestResult) { t.file.Results = append(t.file.Results, r) }
 
 func (t *testRun) fail(name string, err error) {
 	r := TestResult{Name: name, Status: TestFailed, Message: strings.TrimSuffix(Report(err, false), "\n")}
-	r.Message = strings.TrimPrefix(r.Message, "error: ") + t.hint
+	r.Message = strings.TrimPrefix(r.Message, "error: ")
 	t.add(r)
 }
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"hash/maphash"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -67,17 +68,21 @@ func shufflePaths(paths []string, seed uint32) {
 	random.Shuffle(len(paths), func(i, j int) { paths[i], paths[j] = paths[j], paths[i] })
 }
 
-// WatchState sums up the Luau files below the paths, and those of library folders: it changes when one
-// of them does.
-func WatchState(paths, libs []string) uint64 {
+// watchSeed is of all sums of one process.
+var watchSeed = maphash.MakeSeed()
+
+// WatchState sums up the Luau files below the paths, and the other files: it changes when one of them
+// does, comes or goes.
+func WatchState(paths, others []string) uint64 {
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
-	var sum uint64
-	for _, root := range append(slices.Clone(paths), libs...) {
-		if info, err := os.Stat(root); err == nil && !info.IsDir() {
-			root = filepath.Dir(root) // with what stands beside a file
-		}
+	var sum maphash.Hash
+	sum.SetSeed(watchSeed)
+	note := func(path string, info fs.FileInfo) {
+		fmt.Fprintln(&sum, path, info.Size(), info.ModTime().UnixNano())
+	}
+	for _, root := range paths {
 		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil {
 				return nil // it may be gone already, which is a change as well
@@ -86,12 +91,15 @@ func WatchState(paths, libs []string) uint64 {
 				return filepath.SkipDir
 			}
 			if info, err := entry.Info(); err == nil && (strings.HasSuffix(path, ".luau") || entry.Name() == ".luaurc") {
-				sum = mix(mix(mix(sum, uint64(info.ModTime().UnixNano())), uint64(info.Size())), uint64(len(path)))
+				note(path, info)
 			}
 			return nil
 		})
 	}
-	return sum
+	for _, path := range others {
+		if info, err := os.Stat(path); err == nil {
+			note(path, info)
+		}
+	}
+	return sum.Sum64()
 }
-
-func mix(sum, n uint64) uint64 { return (sum ^ n) * 0x9e3779b97f4a7c15 }

@@ -9,7 +9,6 @@ import (
 	"io"
 
 	"github.com/hukilau/hukilau/go/internal/app"
-	"github.com/hukilau/hukilau/go/internal/cli/completioncmd"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/initcmd"
 	"github.com/hukilau/hukilau/go/internal/cli/replcmd"
@@ -24,7 +23,6 @@ import (
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	Colour   bool // whether Err is a terminal that shows colours
 }
 
 // Main runs the command line and gives the exit code.
@@ -38,45 +36,33 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	root.SetVersionTemplate("{{.Version}}\n")
 	run := runcmd.Command("run")
 	run.Short = "Run a script, as luau alone does"
-	root.AddCommand(run, replcmd.Command(), testcmd.Command(), initcmd.Command(), typescmd.Command(),
-		completioncmd.Command(), versioncmd.Command())
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return exit.OK
-	}
-	return report(ctx, err, s)
-}
-
-func report(ctx context.Context, err error, s Streams) int {
+	root.AddCommand(run, replcmd.Command(), testcmd.Command(), initcmd.Command(), typescmd.Command(), versioncmd.Command())
+	cmd, err := root.ExecuteContextC(ctx)
 	var ended *app.ExitError
-	if errors.As(err, &ended) {
+	switch {
+	case err == nil:
+		return exit.OK
+	case errors.As(err, &ended):
 		return ended.Code // the script's own wish, so nothing is reported
-	}
-	if errors.Is(err, exit.ErrReported) {
+	case errors.Is(err, exit.ErrReported):
 		return exit.Script
 	}
 	code := exitCode(ctx, err)
-	app.WriteSoon(s.Err, told(err, code, s.Colour))
+	app.WriteSoon(s.Err, told(err, code, runcmd.WantsJSON(cmd), app.Coloured(s.Err)))
 	return code
 }
 
 // told is what a person or program reads about an error.
-func told(err error, code int, colour bool) string {
-	var asJSON *exit.JSONError
+func told(err error, code int, asJSON, colour bool) string {
 	switch {
+	case asJSON:
+		return app.ReportJSON(err)
 	case code == exit.Usage:
 		return fmt.Sprintf("error: %s\nRun `luau --help` for how to use it.\n", err)
-	case errors.As(err, &asJSON):
-		return app.ReportJSON(asJSON.Cause)
 	case code == exit.Interrupted:
 		return "interrupted\n"
 	}
-	text := app.Report(err, colour)
-	var hinted *exit.HintError
-	if errors.As(err, &hinted) {
-		text += fmt.Sprintf("hint: %s\n", hinted.Hint)
-	}
-	return text
+	return app.Report(err, colour)
 }
 
 func exitCode(ctx context.Context, err error) int {

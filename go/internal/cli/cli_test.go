@@ -13,18 +13,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 )
 
-// The rest is in tests/cli; colours need to be told that there is a terminal.
-func TestColoursOnATerminal(t *testing.T) {
-	script := filepath.Join(t.TempDir(), "x.luau")
-	require.NoError(t, os.WriteFile(script, []byte("error('boom')"), 0o644))
-	for _, colour := range []bool{false, true} {
-		var out, errors bytes.Buffer
-		code := cli.Main(context.Background(), []string{script}, cli.Streams{Out: &out, Err: &errors, Colour: colour})
-		require.Equal(t, exit.Script, code)
-		require.Equal(t, colour, bytes.Contains(errors.Bytes(), []byte("\x1b[")), errors.String())
-		require.Contains(t, errors.String(), "boom")
-	}
-}
+// The rest is in tests/cli.
 
 func TestInterruptedContext(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "x.luau")

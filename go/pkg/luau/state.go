@@ -10,10 +10,13 @@ import (
 	"github.com/hukilau/hukilau/go/internal/capi"
 )
 
+// DefaultMemoryLimit is the MemoryLimit of a State that is given none, in bytes.
+const DefaultMemoryLimit = capi.DefaultMemory
+
 // Options describe a State. The zero value is a good default.
 type Options struct {
 	// MemoryLimit is the most memory a script may use, in bytes: Luau's own and what host
-	// functions charge. Zero means 256 MiB. Address space of this size is reserved, not memory.
+	// functions charge. Zero means DefaultMemoryLimit. Address space of this size is reserved, not memory.
 	MemoryLimit int64
 	// NoNative turns native code off, also for scripts that ask for it with --!native.
 	NoNative bool
@@ -91,7 +94,7 @@ func New(o Options) (*State, error) {
 	if status != capi.OK {
 		capi.Unregister(s.host)
 		return nil, fail(CodeMemory, "no memory for a State: its limit is %d bytes of address space, of which it uses about 512 KiB at once",
-			cmp.Or(o.MemoryLimit, capi.DefaultMemory))
+			cmp.Or(o.MemoryLimit, DefaultMemoryLimit))
 	}
 	s.vm = vm
 	s.cleanup = runtime.AddCleanup(s, release, owned{vm, s.host})

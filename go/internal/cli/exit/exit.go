@@ -34,29 +34,11 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// HintError is an error with what to do about it.
-type HintError struct {
-	error
-	Hint string
-}
-
-// Unwrap gives the error itself.
-func (e *HintError) Unwrap() error { return e.error }
-
-// WithHint adds a hint to err.
-func WithHint(err error, hint string) error { return &HintError{err, hint} }
-
 // Usagef makes a UsageError.
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
 // Error gives the message.
 func (e *UsageError) Error() string { return e.message }
 
-// JSONError is an error that is to be shown as JSON.
-type JSONError struct{ Cause error }
-
-// Error gives the message.
-func (e *JSONError) Error() string { return e.Cause.Error() }
-
-// Unwrap gives the error itself.
-func (e *JSONError) Unwrap() error { return e.Cause }
+// ErrorCode is the code of the error for programs.
+func (e *UsageError) ErrorCode() string { return "usage" }

@@ -14,13 +14,12 @@ import (
 
 // Command makes the command.
 func Command() *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "init DIR",
 		Short: "Make a small project: a script, a test, settings",
 		Long: `Makes a small project in a folder, which is made when it is not there; "." is the working directory.
-No file is overwritten: when one is in the way, nothing is written.`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
+No file of the project is overwritten: when one is in the way, nothing is written. The settings of
+editors are merged into those that are there, as luau types does.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return exit.Usagef("luau init takes one folder, got %d; . is the working directory", len(args))
@@ -31,22 +30,20 @@ No file is overwritten: when one is in the way, nothing is written.`,
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
 	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usagef("%v", err) })
-	return cmd
 }
 
 func run(cmd *cobra.Command, dir string) error {
 	names, err := app.NewProject(dir)
 	var inTheWay *app.InTheWayError
 	if errors.As(err, &inTheWay) {
-		return exit.WithHint(err, "name another folder, or move the files away")
+		return app.WithHint(err, "name another folder, or move the files away")
 	}
 	if err != nil {
 		return err
 	}
 	types, err := app.WriteEditorFiles(dir)
 	if err != nil {
-		return exit.WithHint(err, "the project is there; luau types writes the rest")
+		return app.WithHint(err, "the project is there; luau types writes the rest")
 	}
 	for _, kept := range types.Kept {
 		fmt.Fprintf(cmd.ErrOrStderr(), "warning: kept as it is: %s\n", kept)

@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
-	"github.com/hukilau/hukilau/go/internal/cli/permit"
-	"github.com/hukilau/hukilau/go/internal/cli/size"
+	"github.com/hukilau/hukilau/go/internal/cli/runflags"
 )
 
 const long = `Runs Luau line by line. An expression shows its values, and _ is the first of the last ones. Globals stay from
@@ -23,53 +21,27 @@ line. Ctrl-C ends what runs, Ctrl-D the session. Without a terminal it reads all
 
 const greeting = "Globals stay, locals end with their input. _ is the last value, Tab completes, Ctrl-D ends.\n"
 
-type flags struct {
-	timeout time.Duration
-	memory  size.Bytes
-	native  bool
-	libs    []string
-	permit  permit.Flags
-}
-
 // Command makes the command.
 func Command() *cobra.Command {
-	var f flags
+	var f runflags.Flags
 	cmd := &cobra.Command{
 		Use: "repl [flags]", Short: "Run Luau line by line", Long: long, Args: exit.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd, &f) },
 	}
-	p := cmd.Flags()
-	p.DurationVar(&f.timeout, "timeout", 0, "end each input after this `time`, as 30s or 500ms; 0 is no limit")
-	p.Var(&f.memory, "memory", "most memory that the session may use, as 64MiB (default 256MiB, at least 1MiB)")
-	p.Lookup("memory").DefValue = ""
-	p.BoolVar(&f.native, "native", false, "make native code of what is run")
-	p.StringArrayVar(&f.libs, "lib", nil, "a `folder` of modules for require, before those of LUAU_PATH; may be repeated")
-	f.permit.Register(p)
+	f.Register(cmd, "session's input", 0)
 	return cmd
 }
 
-// leastMemory is what a State and a small script take.
-const leastMemory size.Bytes = 1 << 20
-
-func run(cmd *cobra.Command, f *flags) error {
-	unused := f.permit.Unused(cmd.Flags())
-	switch {
-	case f.timeout < 0:
-		return exit.Usagef("--timeout must not be negative")
-	case cmd.Flags().Changed("memory") && f.memory < leastMemory:
-		return exit.Usagef("--memory %s is too little: a session needs at least %s", f.memory.String(), leastMemory.String())
-	case unused != "":
-		return exit.Usagef("%s without --sandbox has no effect: without it everything is allowed", unused)
+func run(cmd *cobra.Command, f *runflags.Flags) error {
+	if err := f.Check(cmd); err != nil {
+		return err
 	}
-	session, err := app.NewSession(app.Script{
-		Libs: f.libs, Timeout: f.timeout, Memory: int64(f.memory), Native: f.native,
-		Permissions: f.permit.Permissions(), Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr(),
-	})
+	session, err := app.NewSession(f.Settings)
 	if err != nil {
 		return err
 	}
 	defer session.Close()
-	l := &loop{session: session, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), colour: app.Coloured(cmd.ErrOrStderr())}
+	l := &loop{session: session, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), tell: f.Tell}
 	if in, ok := cmd.InOrStdin().(io.Writer); ok && app.Terminal(in) && app.Terminal(cmd.OutOrStdout()) {
 		editor := newEditor(cmd.Context(), session)
 		defer editor.close()
@@ -94,11 +66,12 @@ var errAborted = errors.New("aborted")
 type loop struct {
 	session  *app.Session
 	out, err io.Writer
-	colour   bool
+	tell     func(error) string
 }
 
 func (l *loop) run(ctx context.Context, in reader) error {
 	text := ""
+	var input app.Input
 	for {
 		line, err := in.line(text != "")
 		switch {
@@ -106,7 +79,10 @@ func (l *loop) run(ctx context.Context, in reader) error {
 			text = ""
 			continue
 		case errors.Is(err, io.EOF):
-			if err := l.input(ctx, in, text); !errors.Is(err, io.EOF) { // incomplete: it hears so
+			if text == "" {
+				return nil
+			}
+			if err := l.input(ctx, in, input); !errors.Is(err, io.EOF) { // incomplete: it hears so
 				return err
 			}
 			return nil
@@ -118,11 +94,12 @@ func (l *loop) run(ctx context.Context, in reader) error {
 			text = ""
 			continue
 		}
-		if app.Incomplete(text) {
+		whole := false
+		if input, whole = app.Read(text); !whole {
 			continue
 		}
 		in.remember(strings.TrimSpace(text))
-		switch err := l.input(ctx, in, text); {
+		switch err := l.input(ctx, in, input); {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
@@ -133,26 +110,20 @@ func (l *loop) run(ctx context.Context, in reader) error {
 }
 
 // input runs one input; its errors are shown and the session goes on, unless the whole program ends.
-func (l *loop) input(ctx context.Context, in reader, text string) (end error) {
-	if strings.TrimSpace(text) == "" {
-		return nil
-	}
+func (l *loop) input(ctx context.Context, in reader, input app.Input) (end error) {
 	in.running(func() {
 		one, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		defer exit.InterruptsOf(ctx).Take(func() { cancel(exit.ErrInterrupted) })()
-		shown, renewed, err := l.session.Run(one, text)
-		_, bad := io.WriteString(l.out, shown)
+		renewed, err := l.session.Run(one, input)
 		var ended *app.ExitError
 		switch {
 		case ctx.Err() != nil:
 			end = context.Cause(ctx)
 		case errors.As(err, &ended):
 			end = ended
-		case bad != nil:
-			end = bad
 		case err != nil:
-			l.tell(one, err)
+			l.report(one, err)
 		case renewed:
 			end = io.EOF // the script ended itself, with code 0
 		}
@@ -163,10 +134,10 @@ func (l *loop) input(ctx context.Context, in reader, text string) (end error) {
 	return end
 }
 
-func (l *loop) tell(ctx context.Context, err error) {
+func (l *loop) report(ctx context.Context, err error) {
 	if errors.Is(context.Cause(ctx), exit.ErrInterrupted) {
 		fmt.Fprintln(l.err, "interrupted")
 		return
 	}
-	_, _ = io.WriteString(l.err, app.Report(err, l.colour))
+	_, _ = io.WriteString(l.err, l.tell(err))
 }

@@ -63,16 +63,9 @@ type pretty struct {
 	colour  bool
 }
 
-func (p *pretty) paint(code, text string) string {
-	if !p.colour {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
-}
-
 func (p *pretty) word(status string) string {
 	return map[string]string{
-		"passed": p.paint("32", "ok  "), "failed": p.paint("1;31", "FAIL"), "skipped": p.paint("33", "skip"),
+		"passed": app.Paint(p.colour, app.Green, "ok  "), "failed": app.Paint(p.colour, app.Red, "FAIL"), "skipped": app.Paint(p.colour, app.Yellow, "skip"),
 	}[status]
 }
 
@@ -93,7 +86,7 @@ func (p *pretty) file(f *app.TestFile) {
 		}
 	}
 	if len(f.Output) > 0 && (failed > 0 || p.verbose) {
-		fmt.Fprintf(p.w, "  %s\n%s", p.paint("2", "output:"), indented(string(f.Output), "  | "))
+		fmt.Fprintf(p.w, "  %s\n%s", app.Paint(p.colour, app.Dim, "output:"), indented(string(f.Output), "  | "))
 	}
 }
 

@@ -5,20 +5,22 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
-	"github.com/hukilau/hukilau/go/internal/cli/size"
+	"github.com/hukilau/hukilau/go/internal/cli/runflags"
 )
 
 type flags struct {
-	app.Tests
-	memory       size.Bytes
+	runflags.Flags
+	tests        app.Tests
 	reporter     string
-	seed         uint32
 	coverageFile string
 	watch        bool
 	verbose      bool
@@ -34,43 +36,32 @@ func Command() *cobra.Command {
 Each runs in a VM of its own, several at once. A file is a plain script whose asserts hold, or has
 tests of the library "test". A file that neither calls assert nor has a test fails, unless it holds
 the line "-- luau-test: no checks"; calls of assert count wherever the file's VM makes them.`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f.Paths, f.Memory = args, int64(f.memory)
-			if f.Shuffle = cmd.Flags().Changed("shuffle"); f.Shuffle {
-				f.Seed = f.seed
-			}
-			return run(cmd, &f)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd, &f, args) },
 	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usagef("%v", err) })
+	f.Register(cmd, "file", app.DefaultTestTimeout)
 	p := cmd.Flags()
-	p.StringVar(&f.Filter, "filter", "", "only tests whose name has this text in it, and plain scripts whose path has")
-	p.StringVar(&f.reporter, "reporter", "pretty", "form of the report: pretty, tap or junit")
-	p.BoolVar(&f.Coverage, "coverage", false, "say which lines ran: a table, and a file for lcov")
-	p.StringVar(&f.coverageFile, "coverage-file", "coverage.lcov", "where --coverage writes the file for lcov")
-	p.Uint32Var(&f.seed, "shuffle", 0, "run files and tests in an order that this number decides")
-	p.BoolVar(&f.watch, "watch", false, "run again whenever a Luau file changes, until Ctrl-C")
-	p.DurationVar(&f.Timeout, "timeout", app.DefaultTestTimeout, "end a file after this long")
-	p.Var(&f.memory, "memory", "most memory that a file may use, as 64MiB (default 256MiB)")
-	p.Lookup("memory").DefValue = "" // its zero is no size
-	p.StringArrayVar(&f.Libs, "lib", nil, "a folder of modules for require, before those of LUAU_PATH; may be repeated")
-	p.BoolVar(&f.Native, "native", false, "make native code of the files and what they require")
-	p.IntVar(&f.Jobs, "jobs", 0, "how many files run at once (default: one for each processor)")
+	p.StringVar(&f.tests.Filter, "filter", "", "only tests whose name has this `text` in it, and plain scripts whose path has")
+	p.StringVar(&f.reporter, "reporter", "pretty", "`form` of the report: pretty, tap or junit")
+	p.BoolVar(&f.tests.Coverage, "coverage", false, "say which lines ran: a table, and a file for lcov")
+	p.StringVar(&f.coverageFile, "coverage-file", "coverage.lcov", "`file` that --coverage writes for lcov")
+	p.Uint32Var(&f.tests.Seed, "shuffle", 0, "run files and tests in an order that this `number` decides")
+	p.BoolVar(&f.watch, "watch", false, "run again whenever a test file or what it requires changes, until Ctrl-C")
+	p.IntVar(&f.tests.Jobs, "jobs", 0, "how `many` files run at once (default: one for each processor)")
 	p.BoolVarP(&f.verbose, "verbose", "v", false, "show each test, and what files print also when they pass")
 	return cmd
 }
 
-func run(cmd *cobra.Command, f *flags) error {
+func run(cmd *cobra.Command, f *flags, paths []string) error {
+	if err := f.Check(cmd); err != nil {
+		return err
+	}
 	switch {
 	case newReporter(f, io.Discard, io.Discard) == nil:
 		return exit.Usagef("--reporter %s: there are pretty, tap and junit", f.reporter)
-	case f.Timeout <= 0:
-		return exit.Usagef("--timeout must be more than nothing")
-	case f.Jobs < 0:
+	case f.tests.Jobs < 0:
 		return exit.Usagef("--jobs must not be negative")
 	}
+	f.tests.Settings, f.tests.Paths, f.tests.Shuffle = f.Settings, paths, cmd.Flags().Changed("shuffle")
 	if f.watch {
 		return watch(cmd, f)
 	}
@@ -82,8 +73,12 @@ func once(cmd *cobra.Command, f *flags) error {
 	out, errs := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	r, sum := newReporter(f, out, errs), &summary{}
 	line := &progressLine{w: errs, shown: app.Terminal(errs)}
-	covered, err := app.RunTests(cmd.Context(), f.Tests, func(file *app.TestFile) {
+	var uncovered []string
+	covered, err := app.RunTests(cmd.Context(), f.tests, func(file *app.TestFile) {
 		sum.add(file)
+		if file.Uncovered {
+			uncovered = append(uncovered, file.Path)
+		}
 		line.clear()
 		r.file(file)
 	}, line.show)
@@ -91,19 +86,22 @@ func once(cmd *cobra.Command, f *flags) error {
 	if err != nil {
 		return err
 	}
-	if f.Coverage {
-		if err := app.SaveLCOV(f.coverageFile, covered); err != nil {
-			return err
+	var unsaved error
+	if f.tests.Coverage {
+		if unsaved = app.SaveLCOV(f.coverageFile, covered); unsaved == nil {
+			r.coverage(covered, f.coverageFile)
 		}
-		r.coverage(covered, f.coverageFile)
+		for _, path := range uncovered {
+			fmt.Fprintf(errs, "warning: no coverage of %s: it was ended before it could be asked\n", path)
+		}
 	}
 	if err := r.end(sum); err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
 	}
-	if sum.failed > 0 {
+	if unsaved == nil && sum.failed > 0 {
 		return exit.ErrReported
 	}
-	return nil
+	return unsaved
 }
 
 // pollEvery is how often --watch looks at the files.
@@ -111,25 +109,54 @@ const pollEvery = 300 * time.Millisecond
 
 func watch(cmd *cobra.Command, f *flags) error {
 	ctx := cmd.Context()
+	var loaded loadedFiles
+	f.tests.Loaded = loaded.add
 	for {
-		state := app.WatchState(f.Paths, f.Libs)
+		known := loaded.list()
+		before := app.WatchState(f.tests.Paths, known)
 		if err := once(cmd, f); err != nil && err != exit.ErrReported {
 			if ctx.Err() != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "error: %s\n", err)
 		}
+		if app.WatchState(f.tests.Paths, known) != before {
+			continue // something changed meanwhile
+		}
+		known = loaded.list()
+		before = app.WatchState(f.tests.Paths, known)
 		fmt.Fprintln(cmd.ErrOrStderr(), "waiting for changes; Ctrl-C ends")
-		if err := waitForChange(ctx, f, state); err != nil {
+		if err := waitForChange(ctx, func() bool { return app.WatchState(f.tests.Paths, known) != before }); err != nil {
 			return err
 		}
 	}
 }
 
-func waitForChange(ctx context.Context, f *flags, state uint64) error {
+// loadedFiles are what the tests required.
+type loadedFiles struct {
+	mu    sync.Mutex
+	paths map[string]bool
+}
+
+func (l *loadedFiles) add(path string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.paths == nil {
+		l.paths = map[string]bool{}
+	}
+	l.paths[path] = true
+}
+
+func (l *loadedFiles) list() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Sorted(maps.Keys(l.paths))
+}
+
+func waitForChange(ctx context.Context, changed func() bool) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
-	for app.WatchState(f.Paths, f.Libs) == state {
+	for !changed() {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -37,9 +37,10 @@ func (o *output) count(text string) int {
 
 func TestWatchRunsAgain(t *testing.T) {
 	dir := t.TempDir()
-	script := filepath.Join(dir, "test_it.luau")
-	require.NoError(t, os.WriteFile(script, []byte("assert(require('./part'))"), 0o644))
-	part := filepath.Join(dir, "part.luau")
+	tests, part := filepath.Join(dir, "tests"), filepath.Join(dir, "part.luau")
+	require.NoError(t, os.Mkdir(tests, 0o755))
+	script := filepath.Join(tests, "test_it.luau")
+	require.NoError(t, os.WriteFile(script, []byte("assert(require('../part'))"), 0o644))
 	require.NoError(t, os.WriteFile(part, []byte("return false"), 0o644))
 	stop := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -47,7 +48,7 @@ func TestWatchRunsAgain(t *testing.T) {
 	cmd := testcmd.Command()
 	cmd.SetOut(&out)
 	cmd.SetErr(&errs)
-	cmd.SetArgs([]string{"--watch", dir})
+	cmd.SetArgs([]string{"--watch", tests})
 	done := make(chan error, 1)
 	go func() { done <- cmd.ExecuteContext(ctx) }()
 	wait := func(o *output, text string, times int) {
@@ -59,6 +60,8 @@ func TestWatchRunsAgain(t *testing.T) {
 	require.NoError(t, os.WriteFile(part, []byte("return 'a change'"), 0o644))
 	wait(&out, "1 passed, 0 failed, 0 skipped\n", 1)
 	wait(&errs, "waiting for changes", 2)
+	require.NoError(t, os.Rename(script, filepath.Join(tests, "test_at.luau")))
+	wait(&out, "1 passed, 0 failed, 0 skipped\n", 2)
 	cancel(stop)
 	require.ErrorIs(t, <-done, stop)
 }

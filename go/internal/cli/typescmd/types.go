@@ -12,15 +12,13 @@ import (
 
 // Command makes the command.
 func Command() *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "types [DIR]",
 		Short: "Write definitions and settings for editors",
 		Long: `Writes what luau-lsp needs to complete and check scripts in a folder, by default the working directory:
 .luau/native.d.luau declares the globals of the runner, .luau/libs has copies of its libraries, and
 .vscode/settings.json and .zed/settings.json name them. Settings that are there keep their values and
 comments. .luau/README.md says how Neovim is told.`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch len(args) {
 			case 0:
@@ -34,8 +32,6 @@ comments. .luau/README.md says how Neovim is told.`,
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
 	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usagef("%v", err) })
-	return cmd
 }
 
 func run(cmd *cobra.Command, dir string) error {

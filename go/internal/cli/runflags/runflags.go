@@ -1,0 +1,69 @@
+// Package runflags has the flags of every verb that runs scripts: limits, libraries, permissions.
+package runflags
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hukilau/hukilau/go/internal/app"
+	"github.com/hukilau/hukilau/go/internal/cli/exit"
+	"github.com/hukilau/hukilau/go/internal/cli/size"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// Flags are the flags of one command, and after Check the settings that they stand for.
+type Flags struct {
+	app.Settings
+	what    string
+	memory  size.Bytes
+	sandbox bool
+}
+
+// least is what a State and a small script take.
+const least size.Bytes = 1 << 20
+
+// Register adds the flags to a command's. what is the thing that has the limits, as "script"; timeout is
+// how long it may take unless the user says otherwise.
+func (f *Flags) Register(cmd *cobra.Command, what string, timeout time.Duration) {
+	f.what = what
+	p := cmd.Flags()
+	p.DurationVar(&f.Timeout, "timeout", timeout, fmt.Sprintf("end a %s after this `time`, as 30s or 500ms; 0 is no limit", what))
+	p.Var(&f.memory, "memory", fmt.Sprintf("most memory that a %s may use, as 64MiB (default %s, at least %s)", what, normal, least))
+	p.Lookup("memory").DefValue = "" // its zero is no size
+	p.BoolVar(&f.Native, "native", false, "make native code of scripts and what they require")
+	p.StringArrayVar(&f.Libs, "lib", nil, "a `folder` of modules for require, before those of LUAU_PATH; may be repeated")
+	f.registerPermissions(p)
+}
+
+const normal = size.Bytes(luau.DefaultMemoryLimit)
+
+// Check completes the settings; its errors are of the command line.
+func (f *Flags) Check(cmd *cobra.Command) error {
+	switch {
+	case f.Timeout < 0:
+		return exit.Usagef("--timeout must not be negative")
+	case cmd.Flags().Changed("memory") && f.memory < least:
+		return exit.Usagef("--memory %s is too little: a %s needs at least %s", f.memory, f.what, least)
+	}
+	f.Memory, f.Hint = int64(f.memory), f.hint
+	f.Stdout, f.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	colour := app.Coloured(f.Stderr)
+	f.Tell = func(err error) string { return app.Report(err, colour) }
+	return f.checkPermissions(cmd.Flags())
+}
+
+// hint names the flag that changes the limit which ended the script.
+func (f *Flags) hint(err error) string {
+	switch {
+	case luau.IsKilled(err) && errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("the %s had %s; --timeout gives it another time", f.what, f.Timeout)
+	case luau.CodeOf(err) == luau.CodeMemory:
+		return fmt.Sprintf("the %s may use %s; --memory gives it more", f.what, cmp.Or(f.memory, normal))
+	}
+	return ""
+}
