@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -117,43 +116,41 @@ func New(config *Config) (*VM, error) {
 }
 
 func (v *VM) install() error {
-	native := map[string]any{}
 	for _, m := range v.config.Modules {
 		instance, err := m.NewInstance(v)
 		if err != nil {
 			return err
 		}
 		v.instances = append(v.instances, instance)
-		for name, value := range instance.Native() {
-			if _, taken := native[name]; taken {
-				return &luau.Error{Code: luau.CodeInvalid, Message: "two host modules have a function " + name}
-			}
-			native[name] = value
-		}
 	}
-	find := luau.Func{Name: "__native", Pure: true, Do: v.findGroup}
-	if err := v.state.SetGlobal("__native", luau.Lazy{Fields: native, Find: find}); err != nil {
+	find := luau.Func{Name: "__native", Pure: true, Do: v.findNative}
+	if err := v.state.SetGlobal("__native", luau.Lazy{Find: find}); err != nil {
 		return err
 	}
 	return v.installRequire()
 }
 
-// findGroup gives the functions of one module. They are made when a script first asks: most scripts
-// use few modules, and a VM has to be ready in microseconds.
-func (v *VM) findGroup(c *luau.Call) error {
+// findNative gives a field of `__native`: the functions of a module, or one function. They are made
+// when a script first asks: most scripts use few, and a VM has to be ready in microseconds.
+func (v *VM) findNative(c *luau.Call) error {
 	name, err := c.Text(0)
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(v.config.Modules, func(m hostmod.Module) bool { return m.Name() == name })
-	if at < 0 {
-		return nil
+	for i, m := range v.config.Modules {
+		if m.Name() != name {
+			continue
+		}
+		if exports := v.instances[i].Exports(); len(exports) > 0 {
+			return c.Return(luau.ReadOnly(exports))
+		}
 	}
-	exports := v.instances[at].Exports()
-	if len(exports) == 0 {
-		return nil
+	for _, instance := range v.instances {
+		if function, known := instance.Native()[name]; known {
+			return c.Return(function)
+		}
 	}
-	return c.Return(luau.ReadOnly(exports))
+	return nil
 }
 
 // Close frees the VM.

@@ -26,8 +26,8 @@ type Instance interface {
 	// these, constants. Scripts find them in the table `__native.<name of the module>`. It is called
 	// when a script first reads that table. May be nil.
 	Exports() map[string]any
-	// Native are functions that are in `__native` itself, by name. They are made with each VM, so
-	// there should be few. May be nil.
+	// Native are functions that are in `__native` itself, by name. It is called when a script first
+	// reads a field that is no module's table. May be nil.
 	Native() map[string]any
 	// EndRun is called when a run is over, also when it failed. What the run left open is closed.
 	EndRun()
