@@ -38,6 +38,7 @@ int find_field(lua_State* L)
         return 0;
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_pushvalue(L, 2);
+    vm_of(L)->lookingUp = true;
     lua_call(L, 1, 1);
     if (lua_isnil(L, -1) || !lua_istable(L, 1))
         return 1;

@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 
+#include <utility>
+
 namespace hk
 {
 
@@ -69,9 +71,12 @@ struct HostScope
 void check_call(hk_vm* vm, lua_State* L, bool pure)
 {
     check_kill(vm);
-    if (vm->limits.host_calls && vm->hostCalls >= vm->limits.host_calls)
-        end_run(vm, HK_KILL_HOST_CALLS);
-    vm->hostCalls++;
+    if (!std::exchange(vm->lookingUp, false))
+    {
+        if (vm->limits.host_calls && vm->hostCalls >= vm->limits.host_calls)
+            end_run(vm, HK_KILL_HOST_CALLS);
+        vm->hostCalls++;
+    }
     vm->impure |= !pure;
     if (!can_nest(vm))
         raise(L, "limit", "host calls nested deeper than %d", int(kMaxNesting));

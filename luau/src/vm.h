@@ -191,6 +191,7 @@ struct hk_vm
     } full{};            // where a collection freed too little
     hk_limits limits{};
     uint64_t hostCalls = 0;
+    bool lookingUp = false; // the next host call finds a field of a lazy table: the script made none
     uint64_t outputTotal = 0;
     uint64_t checks = 0; // calls of assert
     std::atomic<int64_t> charged{0};
