@@ -73,10 +73,8 @@ test-library: lib ## the release library carries none of Luau's asserts
 test-go: build $(PEERS_DIR) ## go test ./...
 	tools/go test -timeout 15m ./...
 
-test-luau: build ## the suites in tests/luau, interpreted and as native code, alone and by luau test
+test-luau: build ## the suites in tests/luau: each by itself, interpreted, and all by luau test, as native code
 	@tools/run-suites tests/luau build/bin/luau
-	@tools/run-suites tests/luau build/bin/luau --native
-	@build/bin/luau test tests/luau
 	@build/bin/luau test --native --shuffle 1 tests/luau
 
 test-install: build ## a program in another module, against what make install puts down

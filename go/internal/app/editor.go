@@ -38,6 +38,10 @@ func WriteEditorFiles(dir string) (EditorFiles, error) {
 	if err != nil {
 		return done, err
 	}
+	readme, err := projectFS.ReadFile("project/editor_readme.txt")
+	if err != nil {
+		return done, err
+	}
 	settings, kept, err := mergedSettings(dir, modules)
 	if err != nil {
 		return done, err
@@ -45,7 +49,7 @@ func WriteEditorFiles(dir string) (EditorFiles, error) {
 	done.Kept = kept
 	files := append([]projectFile{
 		{definitionsFile, []byte(definitionsHead + builtin.Definitions())},
-		{editorFolder + "/README.md", []byte(editorReadme)},
+		{editorFolder + "/README.md", readme},
 	}, modules...)
 	files = append(files, settings...)
 	for _, file := range files {
@@ -116,34 +120,3 @@ func moduleName(file projectFile) string {
 	name := strings.TrimPrefix(file.name, libraryFolder+"/")
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".luau"), "/init")
 }
-
-const editorReadme = `# Files for editors
-
-` + "`luau types`" + ` writes this folder and rewrites it after an upgrade of the runner. Do not edit it; scripts do not need it
-to run.
-
-- native.d.luau declares the globals of the runner, for luau-lsp
-- libs holds copies of the libraries that ` + "`require(\"json\")`" + ` and the like find in the runner
-
-VS Code reads the settings from .vscode/settings.json, Zed from .zed/settings.json.
-
-For Neovim (0.11 or newer), with luau-lsp installed:
-
-` + "```lua" + `
-vim.lsp.config("luau_lsp", {
-	cmd = { "luau-lsp", "lsp", "--definitions:@hukilau=.luau/native.d.luau" },
-	filetypes = { "luau" },
-	root_markers = { ".luaurc", ".git" },
-	settings = {
-		["luau-lsp"] = {
-			platform = { type = "standard" },
-			require = vim.json.decode(table.concat(vim.fn.readfile(".luau/require.json"), "\n")),
-		},
-	},
-})
-vim.lsp.enable("luau_lsp")
-` + "```" + `
-
-Versions of luau-lsp without the setting ` + "`require.fileAliases`" + ` find a library by an alias only: add
-` + "`\"aliases\": { \"sdk\": \".luau/libs\" }`" + ` to .luaurc, write ` + "`require(\"@sdk/json\")`" + `, and commit this folder.
-`
