@@ -93,11 +93,10 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 	}
 	v.run = run
 	var result error
-	done := false
 	main := &task{keep: o.KeepTables}
-	v.main = main
+	v.main, v.mainEnded = main, false
 	main.then = func(out luau.Outcome) {
-		done = true
+		v.endMain()
 		if result = out.Err; result == nil && use != nil {
 			result = use(out.Values)
 		}
@@ -107,9 +106,9 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 	})
 	err = v.schedule(func() bool {
 		if v.mode == EndWithMain {
-			return done || len(v.failed) > 0
+			return v.mainEnded || len(v.failed) > 0
 		}
-		return done && (result != nil || v.tasks == 0)
+		return v.mainEnded && (result != nil || v.tasks == 0)
 	})
 	switch {
 	case err != nil:

@@ -147,7 +147,7 @@ func (v *VM) endTasks() {
 	for _, t := range v.tasksByID {
 		v.forgetTask(t)
 	}
-	v.main, v.stale, v.deadlocks = nil, 0, 0
+	v.main, v.afterMain, v.stale, v.deadlocks = nil, nil, 0, 0
 	clear(v.origins)
 	v.clock.Thaw()
 }
@@ -183,6 +183,33 @@ func (v *VM) Park(c *luau.Call, d time.Duration) error {
 	t.name = c.Name()
 	c.Wait(v.token())
 	return nil
+}
+
+// AwaitMain implements hostmod.Tasks.
+func (v *VM) AwaitMain(c *luau.Call) error {
+	if goOn, err := v.mayWait(c); !goOn {
+		return err
+	}
+	switch {
+	case v.mainEnded:
+		return nil
+	case v.current == v.main || !c.CanWait():
+		return cannotWait(c)
+	}
+	token := v.token()
+	v.current.name = c.Name()
+	v.afterMain = append(v.afterMain, token)
+	c.Wait(token)
+	return nil
+}
+
+// endMain lets those go on that waited for it.
+func (v *VM) endMain() {
+	v.mainEnded = true
+	for _, token := range v.afterMain {
+		v.finish(completion{token: token})
+	}
+	v.afterMain = nil
 }
 
 func cannotWait(c *luau.Call) error {

@@ -72,6 +72,8 @@ type VM struct {
 
 	firstToken uint64 // tokens of this run are above it
 	main       *task
+	mainEnded  bool
+	afterMain  []uint64         // tokens of those that wait for that
 	tasksByID  map[uint64]*task // those that somebody asked for
 	lastTask   uint64
 	origins    map[uint64]*origin // of errors, by the task that ended with it

@@ -75,6 +75,8 @@ type Tasks interface {
 	// Park makes the current task wait for Wake, at most for d, or without end where d is negative.
 	// The script gets true when it was woken. A Wake that came first counts.
 	Park(c *luau.Call, d time.Duration) error
+	// AwaitMain makes the current task wait until the main function has ended.
+	AwaitMain(c *luau.Call) error
 	// Wake lets a parked task go on; false when it cannot hear of it.
 	Wake(id TaskID) bool
 	// Cancel ends a spawned task: what it waits for fails with code "cancelled", and when it waits

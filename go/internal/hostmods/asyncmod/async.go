@@ -41,11 +41,11 @@ func (i *instance) EndRun() {}
 
 func (i *instance) Exports() map[string]any {
 	functions := map[string]func(*luau.Call) error{
-		"spawn": i.spawn, "current": i.current, "park": i.park, "wake": i.wake, "cancel": i.cancel,
+		"spawn": i.spawn, "current": i.current, "park": i.park, "await_main": i.awaitMain, "wake": i.wake, "cancel": i.cancel,
 		"shield": i.shield, "caught": i.caught, "report": i.report, "forgive": i.forgive, "raise": i.raise,
 		"sleep": i.sleep, "now": i.now, "freeze": i.freeze, "thaw": i.thaw, "advance": i.advance,
 	}
-	waits := map[string]bool{"park": true, "sleep": true, "advance": true}
+	waits := map[string]bool{"park": true, "await_main": true, "sleep": true, "advance": true}
 	exports := make(map[string]any, len(functions))
 	for name, do := range functions {
 		exports[name] = luau.Func{Name: "async." + name, MayWait: waits[name], Do: i.needTasks(do)}
@@ -90,6 +90,9 @@ func (i *instance) park(c *luau.Call) error {
 	}
 	return i.tasks.Park(c, d)
 }
+
+// await_main: () -> ()
+func (i *instance) awaitMain(c *luau.Call) error { return i.tasks.AwaitMain(c) }
 
 // task reads the argument that names one.
 func task(c *luau.Call) (hostmod.TaskID, error) {
