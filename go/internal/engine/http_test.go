@@ -121,24 +121,25 @@ func TestX03CancelInHTTP(t *testing.T) {
 
 // C01: private addresses are refused when dialling, in every spelling.
 func TestC01PrivateAddresses(t *testing.T) {
-	url := serve(t, func(rw http.ResponseWriter, r *http.Request) {
-		http.Redirect(rw, r, r.URL.Query().Get("to"), http.StatusFound)
+	home := serve(t, func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/to" {
+			http.Redirect(rw, r, r.URL.RawQuery, http.StatusFound)
+		}
+		fmt.Fprint(rw, "home")
 	})
-	host := strings.TrimPrefix(url, "http://")
+	host := strings.TrimPrefix(home, "http://")
 	w := newWorld(t, withHTTP(t, httpmod.Options{Policy: httpmod.Policy{Net: []string{"*"}, NetPrivate: []string{host}}}))
-	_, port, err := net.SplitHostPort(host)
-	require.NoError(t, err)
+	require.Equal(t, "home\n", w.prints(`print(__native.http_request(...).body)`, home+"/to?"+home+"/?a=1"), "the one that is allowed")
 	for _, to := range []string{
 		"http://169.254.169.254/latest/meta-data", "http://[::ffff:127.0.0.1]/", "http://2130706433/", "http://0x7f.1/",
 		"http://localhost./", "http://127.0.0.1:1/", "http://[::1]/", "http://0/", "http://10.0.0.1/",
 	} {
-		err := w.run(`__native.http_request(...)`, url+"/?to="+strings.ReplaceAll(to, "&", "%26"))
+		err := w.run(`__native.http_request(...)`, home+"/to?"+to)
 		requireCode(t, "permission", err)
 		require.Contains(t, err.Error(), "net_private", to)
 		out := w.prints(`local ok, e = pcall(__native.http_request, ...) print(ok, e.code)`, to)
 		require.Equal(t, "false\tpermission\n", out, to)
 	}
-	require.NotEmpty(t, port)
 }
 
 // C03: 303 turns a POST into a GET without a body; 307 repeats it.

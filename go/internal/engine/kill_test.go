@@ -120,7 +120,7 @@ func TestX01EndlessModule(t *testing.T) {
 }
 
 // The deadline fires while results are converted: a table whose parts are shared so often that it
-// would unfold to more than any limit.
+// would unfold to more than any limit. Memory is enough for far longer than the deadline.
 func TestX01ResultConversion(t *testing.T) {
 	for name, source := range map[string]string{
 		"shared parts":  `local t = {} for i = 1, 60 do t = {t, t} end return t`,
@@ -130,20 +130,17 @@ func TestX01ResultConversion(t *testing.T) {
 		"error value":   `local t = {} for i = 1, 60 do t = {t, t} end error(t)`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, withMemory(1<<30))
+			w := newWorld(t, withMemory(2<<30))
 			code, err := luau.Compile("=t", source, luau.CompileOptions{})
 			require.NoError(t, err)
 			fn, err := w.vm.State().Load(code, "=t", luau.LoadOptions{})
 			require.NoError(t, err)
-			ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 			defer cancel()
 			end, _ := ctx.Deadline()
 			err = w.vm.Run(ctx, fn, engine.RunOptions{}, func(v luau.Values) error { _, err := v.All(); return err })
 			late := time.Since(end)
-			require.Error(t, err)
-			require.Contains(t, []luau.Code{luau.CodeTimeout, luau.CodeMemory, luau.CodeConvert, "limit", "invalid_argument"}, luau.CodeOf(err), "%v", err)
-			require.Less(t, late, withinCall)
-			t.Logf("%s: %v, %s late", name, err, late)
+			requireEnds(t, luau.CodeTimeout, withinCall, late, err)
 		})
 	}
 }
