@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -15,15 +16,18 @@ import (
 // newServer answers as httpbin.org does where the suites ask for that, and badly where they ask for that.
 func newServer(t *testing.T) *httptest.Server {
 	t.Helper()
+	hanging, ended := hanging()
 	mux := http.NewServeMux()
 	for path, answer := range map[string]http.HandlerFunc{
 		"/": echo, "/text": typed("text/plain", `{"a":1}`), "/problem": typed("application/problem+json; charset=utf-8", `{"title":"x"}`),
 		"/broken": typed("application/json", `{"a":`), "/stream/{n}": lines, "/forever": forever, "/slow": slow,
-		"/lines":       typed("text/plain", "a\r\nb\n\rc\n\nd"),
-		"/status/404":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) },
-		"/moved":       func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/get", http.StatusFound) },
-		"/v1/search":   search,
-		"/flaky/{key}": flaky(),
+		"/lines":           typed("text/plain", "a\r\nb\n\rc\n\nd"),
+		"/status/404":      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) },
+		"/moved":           func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/get", http.StatusFound) },
+		"/v1/search":       search,
+		"/flaky/{key}":     flaky(),
+		"/later/{seconds}": later(),
+		"/hanging":         hanging, "/ended": ended,
 		"/events": typed("text/event-stream", "\ufeffdata: one\n\n: comment\nevent: more\r\nid: 7\r\nretry: 1500\r\n"+
 			"data: two\r\ndata:lines\r\n\r\nevent: none\n\nretry: x\ndata\n\ndata: cut off"),
 	} {
@@ -145,6 +149,31 @@ func flaky() http.HandlerFunc {
 		}
 		answer(w, status, map[string]int{"tries": n})
 	}
+}
+
+// later asks to wait so many seconds, the first time.
+func later() http.HandlerFunc {
+	var seen sync.Map
+	return func(w http.ResponseWriter, r *http.Request) {
+		if _, again := seen.LoadOrStore(r.PathValue("seconds"), true); again {
+			return
+		}
+		w.Header().Set("Retry-After", r.PathValue("seconds"))
+		w.WriteHeader(http.StatusTooManyRequests)
+	}
+}
+
+// hanging writes one line and then waits for the client to go; ended says how often one went.
+func hanging() (hanging, ended http.HandlerFunc) {
+	var gone atomic.Int32
+	hanging = func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "first\n")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		gone.Add(1)
+	}
+	ended = func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, gone.Load()) }
+	return hanging, ended
 }
 
 func search(w http.ResponseWriter, r *http.Request) {
