@@ -25,7 +25,7 @@ func (r *Room) Take(n int64) error {
 	}
 	more := max(r.used-r.held, roomStep)
 	if !r.vm.Charge(more) {
-		return &luau.Error{Code: luau.CodeMemory, Message: r.name + ": the memory limit was reached"}
+		return NoMemory(r.name)
 	}
 	r.held += more
 	return nil

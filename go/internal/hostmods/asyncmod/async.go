@@ -27,17 +27,14 @@ func (Module) Name() string { return "async" }
 // NewInstance implements hostmod.Module.
 func (Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) {
 	tasks, _ := vm.(hostmod.Tasks)
-	return &instance{vm, tasks}, nil
+	return &instance{vm: vm, tasks: tasks}, nil
 }
 
 type instance struct {
+	hostmod.Plain
 	vm    hostmod.VM
 	tasks hostmod.Tasks // nil: the program has no scheduler
 }
-
-func (i *instance) Native() map[string]any { return nil }
-
-func (i *instance) EndRun() {}
 
 func (i *instance) Exports() map[string]any {
 	functions := map[string]func(*luau.Call) error{

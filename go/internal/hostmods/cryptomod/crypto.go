@@ -34,13 +34,12 @@ var _ hostmod.Module = Module{}
 func (Module) Name() string { return "crypto" }
 
 // NewInstance implements hostmod.Module.
-func (Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) { return &instance{vm}, nil }
+func (Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) { return &instance{vm: vm}, nil }
 
-type instance struct{ vm hostmod.VM }
-
-func (i *instance) Native() map[string]any { return nil }
-
-func (i *instance) EndRun() {}
+type instance struct {
+	hostmod.Plain
+	vm hostmod.VM
+}
 
 // algorithms by the names that scripts use.
 var algorithms = map[string]func() hash.Hash{

@@ -24,13 +24,12 @@ var _ hostmod.Module = Module{}
 func (Module) Name() string { return "encoding" }
 
 // NewInstance implements hostmod.Module.
-func (Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) { return &instance{vm}, nil }
+func (Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) { return &instance{vm: vm}, nil }
 
-type instance struct{ vm hostmod.VM }
-
-func (i *instance) Native() map[string]any { return nil }
-
-func (i *instance) EndRun() {}
+type instance struct {
+	hostmod.Plain
+	vm hostmod.VM
+}
 
 func (i *instance) Exports() map[string]any {
 	exports := map[string]any{}

@@ -30,9 +30,12 @@ func New(environ func() []string) *Module { return &Module{environ} }
 func (*Module) Name() string { return "env" }
 
 // NewInstance implements hostmod.Module.
-func (m *Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) { return &instance{m, vm}, nil }
+func (m *Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) {
+	return &instance{Module: m, vm: vm}, nil
+}
 
 type instance struct {
+	hostmod.Plain
 	*Module
 	vm hostmod.VM
 }
@@ -43,10 +46,6 @@ func (i *instance) Exports() map[string]any {
 		"list": luau.Func{Name: "env.list", Do: i.list},
 	}
 }
-
-func (i *instance) Native() map[string]any { return nil }
-
-func (i *instance) EndRun() {}
 
 // get: (name: string) -> string?
 func (i *instance) get(c *luau.Call) error {

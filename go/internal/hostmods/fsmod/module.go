@@ -29,6 +29,7 @@ func (m Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) {
 }
 
 type instance struct {
+	hostmod.Plain
 	dir  string
 	vm   hostmod.VM
 	held *ledger // of this run
@@ -44,8 +45,6 @@ func (i *instance) Exports() map[string]any {
 	}
 	return exports
 }
-
-func (i *instance) Native() map[string]any { return nil }
 
 func (i *instance) EndRun() {
 	i.held.settle()

@@ -100,7 +100,7 @@ type vmMemory struct{ vm hostmod.VM }
 
 func (a vmMemory) Charge(n int64) error {
 	if !a.vm.Charge(n) {
-		return &luau.Error{Code: luau.CodeMemory, Message: "the memory limit was reached"}
+		return hostmod.NoMemory("http")
 	}
 	return nil
 }

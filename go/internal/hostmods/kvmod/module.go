@@ -31,9 +31,12 @@ func (s *Store) Module(namespace string) *Module { return &Module{s, namespace} 
 func (*Module) Name() string { return "kv" }
 
 // NewInstance implements hostmod.Module.
-func (m *Module) NewInstance(hostmod.VM) (hostmod.Instance, error) { return instance{m}, nil }
+func (m *Module) NewInstance(hostmod.VM) (hostmod.Instance, error) { return instance{Module: m}, nil }
 
-type instance struct{ *Module }
+type instance struct {
+	hostmod.Plain
+	*Module
+}
 
 func (i instance) Exports() map[string]any {
 	exports := map[string]any{}
@@ -45,10 +48,6 @@ func (i instance) Exports() map[string]any {
 	}
 	return exports
 }
-
-func (instance) Native() map[string]any { return nil }
-
-func (instance) EndRun() {}
 
 // maxKey is the longest key in bytes.
 const maxKey = 4096

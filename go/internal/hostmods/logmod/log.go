@@ -24,11 +24,12 @@ var _ hostmod.Module = Module{}
 func (Module) Name() string { return "log" }
 
 // NewInstance implements hostmod.Module.
-func (Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) { return &instance{vm}, nil }
+func (Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) { return &instance{vm: vm}, nil }
 
-type instance struct{ vm hostmod.VM }
-
-func (i *instance) Exports() map[string]any { return nil }
+type instance struct {
+	hostmod.Plain
+	vm hostmod.VM
+}
 
 func (i *instance) Native() map[string]any {
 	return map[string]any{
@@ -36,8 +37,6 @@ func (i *instance) Native() map[string]any {
 		"log_record": luau.Func{Name: "log_record", Do: i.record},
 	}
 }
-
-func (i *instance) EndRun() {}
 
 // log: (level: string, ...any) -> ()
 func (i *instance) log(c *luau.Call) error {

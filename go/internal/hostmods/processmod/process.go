@@ -41,9 +41,12 @@ var _ hostmod.Module = (*Module)(nil)
 func (*Module) Name() string { return "process" }
 
 // NewInstance implements hostmod.Module.
-func (m *Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) { return &instance{m, vm}, nil }
+func (m *Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) {
+	return &instance{Module: m, vm: vm}, nil
+}
 
 type instance struct {
+	hostmod.Plain
 	*Module
 	vm hostmod.VM
 }
@@ -55,10 +58,6 @@ func (i *instance) Exports() map[string]any {
 		"cwd":  luau.Func{Name: "process.cwd", Do: i.cwd},
 	}
 }
-
-func (i *instance) Native() map[string]any { return nil }
-
-func (i *instance) EndRun() {}
 
 const maxCode = 255
 

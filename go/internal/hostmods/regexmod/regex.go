@@ -28,17 +28,14 @@ func (*Module) Name() string { return "regex" }
 
 // NewInstance implements hostmod.Module.
 func (m *Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) {
-	return &instance{vm, &m.cache}, nil
+	return &instance{vm: vm, cache: &m.cache}, nil
 }
 
 type instance struct {
+	hostmod.Plain
 	vm    hostmod.VM
 	cache *cache
 }
-
-func (i *instance) Native() map[string]any { return nil }
-
-func (i *instance) EndRun() {}
 
 func (i *instance) Exports() map[string]any {
 	exports := map[string]any{

@@ -52,13 +52,12 @@ var _ hostmod.Module = (*Module)(nil)
 func (*Module) Name() string { return "test" }
 
 // NewInstance implements hostmod.Module.
-func (m *Module) NewInstance(hostmod.VM) (hostmod.Instance, error) { return &instance{m}, nil }
+func (m *Module) NewInstance(hostmod.VM) (hostmod.Instance, error) { return &instance{module: m}, nil }
 
-type instance struct{ module *Module }
-
-func (i *instance) Native() map[string]any { return nil }
-
-func (i *instance) EndRun() {}
+type instance struct {
+	hostmod.Plain
+	module *Module
+}
 
 func (i *instance) Exports() map[string]any {
 	exports := map[string]any{

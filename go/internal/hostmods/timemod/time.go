@@ -25,9 +25,12 @@ var _ hostmod.Module = Module{}
 func (Module) Name() string { return "time" }
 
 // NewInstance implements hostmod.Module.
-func (Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) { return &instance{vm}, nil }
+func (Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) { return &instance{vm: vm}, nil }
 
-type instance struct{ vm hostmod.VM }
+type instance struct {
+	hostmod.Plain
+	vm hostmod.VM
+}
 
 // began is where the monotonic clock starts.
 var began = time.Now()
@@ -53,8 +56,6 @@ func (i *instance) Exports() map[string]any {
 func (i *instance) Native() map[string]any {
 	return map[string]any{"sleep": luau.Func{Name: "sleep", Do: i.sleep, MayWait: true}}
 }
-
-func (i *instance) EndRun() {}
 
 // maxSleep is the longest wait: what a time.Duration holds.
 const maxSleep = float64(math.MaxInt64) / float64(time.Millisecond)

@@ -28,11 +28,7 @@ func (Module) Name() string { return "uuid" }
 // NewInstance implements hostmod.Module.
 func (Module) NewInstance(hostmod.VM) (hostmod.Instance, error) { return instance{}, nil }
 
-type instance struct{}
-
-func (instance) Native() map[string]any { return nil }
-
-func (instance) EndRun() {}
+type instance struct{ hostmod.Plain }
 
 func (instance) Exports() map[string]any {
 	return map[string]any{
