@@ -4,7 +4,6 @@ package asyncmod
 
 import (
 	_ "embed"
-	"math"
 	"time"
 
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
@@ -27,12 +26,11 @@ func (Module) Name() string { return "async" }
 // NewInstance implements hostmod.Module.
 func (Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) {
 	tasks, _ := vm.(hostmod.Tasks)
-	return &instance{vm: vm, tasks: tasks}, nil
+	return &instance{tasks: tasks}, nil
 }
 
 type instance struct {
 	hostmod.Plain
-	vm    hostmod.VM
 	tasks hostmod.Tasks // nil: the program has no scheduler
 }
 
@@ -40,9 +38,9 @@ func (i *instance) Exports() map[string]any {
 	functions := map[string]func(*luau.Call) error{
 		"spawn": i.spawn, "current": i.current, "park": i.park, "await_main": i.awaitMain, "wake": i.wake, "cancel": i.cancel,
 		"shield": i.shield, "caught": i.caught, "report": i.report, "forgive": i.forgive, "raise": i.raise,
-		"sleep": i.sleep, "now": i.now, "freeze": i.freeze, "thaw": i.thaw, "advance": i.advance,
+		"now": i.now, "freeze": i.freeze, "thaw": i.thaw, "advance": i.advance,
 	}
-	waits := map[string]bool{"park": true, "await_main": true, "sleep": true, "advance": true}
+	waits := map[string]bool{"park": true, "await_main": true, "advance": true}
 	exports := make(map[string]any, len(functions))
 	for name, do := range functions {
 		exports[name] = luau.Func{Name: "async." + name, MayWait: waits[name], Do: i.needTasks(do)}
@@ -164,18 +162,9 @@ func (i *instance) forgive(c *luau.Call) error {
 	return err
 }
 
-// sleep: (seconds: number) -> ()
-func (i *instance) sleep(c *luau.Call) error {
-	d, err := seconds(c, 0)
-	if err != nil {
-		return err
-	}
-	return i.vm.Sleep(c, d)
-}
-
 // now: () -> number
 func (i *instance) now(c *luau.Call) error {
-	return c.ReturnNumber(float64(i.tasks.Clock().Now().UnixNano()) / 1e9)
+	return c.ReturnNumber(hostmod.Seconds(i.tasks.Clock().Now()))
 }
 
 // freeze: () -> ()
@@ -199,16 +188,14 @@ func (i *instance) advance(c *luau.Call) error {
 	return i.tasks.Clock().Advance(c, d)
 }
 
-// maxSeconds is the longest time: a century is for ever.
-const maxSeconds = 100 * 365 * 24 * 3600
-
 func seconds(c *luau.Call, index int) (time.Duration, error) {
 	n, err := c.Number(index)
 	if err != nil {
 		return 0, err
 	}
-	if math.IsNaN(n) || n < 0 {
+	d, ok := hostmod.Duration(n, time.Second)
+	if !ok {
 		return 0, c.Argument(index, "must be a number of seconds, 0 or more")
 	}
-	return time.Duration(min(n, maxSeconds) * float64(time.Second)), nil
+	return d, nil
 }

@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -109,16 +109,10 @@ func (i *instance) append(c *luau.Call) error {
 	}, release)
 }
 
-// seconds is a time as scripts know it. The two parts are added last: nanoseconds since 1970 are more
-// than a number holds exactly.
-func seconds(t time.Time) float64 {
-	return float64(t.Unix()) + float64(t.Nanosecond())/float64(time.Second)
-}
-
 func entry(path string, info fs.FileInfo) map[string]any {
 	return map[string]any{
 		"path": path, "name": filepath.Base(path), "kind": kindOf(info.Mode()),
-		"size": float64(info.Size()), "modified": seconds(info.ModTime()),
+		"size": float64(info.Size()), "modified": hostmod.Seconds(info.ModTime()),
 	}
 }
 
@@ -197,22 +191,15 @@ func (i *instance) remove(c *luau.Call) error {
 	})
 }
 
-// recursiveOption reads {recursive: boolean?}. A misspelt name must not be taken for false.
+// recursiveOption reads {recursive: boolean?}.
 func recursiveOption(c *luau.Call, n int) (bool, error) {
-	options, err := c.MapOpt(n)
+	options, err := hostmod.Options(c, n, "recursive")
 	if err != nil {
 		return false, err
 	}
-	recursive := false
-	for name, value := range options {
-		given, ok := value.(bool)
-		switch {
-		case name != "recursive":
-			return false, c.Argument(n, ": there is no option "+name+"; there is recursive")
-		case !ok && value != nil:
-			return false, c.Argument(n, ": recursive must be a boolean")
-		}
-		recursive = given
+	recursive, ok := options["recursive"].(bool)
+	if !ok && options["recursive"] != nil {
+		return false, c.Argument(n, ": recursive must be a boolean")
 	}
 	return recursive, nil
 }

@@ -2,12 +2,12 @@ package httpmod
 
 import (
 	"fmt"
-	"math"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -66,15 +66,17 @@ func (i *instance) requestArgument(c *luau.Call) (*Request, error) {
 
 // secondsArgument reads a time limit. Infinity is none; the run still has its own.
 func secondsArgument(c *luau.Call, name string, seconds *float64) (time.Duration, error) {
-	switch {
-	case seconds == nil:
+	if seconds == nil {
 		return 0, nil
-	case !(*seconds > 0):
-		return 0, c.Argument(0, ": ."+name+" must be a number of seconds above 0")
-	case *seconds > float64(math.MaxInt64)/float64(time.Second)/2:
-		return -1, nil
 	}
-	return max(time.Duration(*seconds*float64(time.Second)), 1), nil
+	switch d, _ := hostmod.Duration(*seconds, time.Second); d {
+	case 0:
+		return 0, c.Argument(0, ": ."+name+" must be a number of seconds above 0")
+	case hostmod.Forever:
+		return -1, nil
+	default:
+		return d, nil
+	}
 }
 
 // headerArgument reads headers in the order of their names, so that which error comes first does not

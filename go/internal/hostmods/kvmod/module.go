@@ -80,27 +80,20 @@ func value(c *luau.Call) (any, error) {
 
 // ttl reads the options; 0 when the key stays.
 func ttl(c *luau.Call) (time.Duration, error) {
-	options, err := c.MapOpt(2)
+	options, err := hostmod.Options(c, 2, "ttl")
 	if err != nil {
 		return 0, err
-	}
-	for name := range options {
-		if name != "ttl" {
-			return 0, c.Argument(2, ": there is no option "+name+"; there is ttl")
-		}
 	}
 	given := options["ttl"]
 	if given == nil {
 		return 0, nil
 	}
 	seconds, _ := given.(float64)
-	if !(seconds > 0) {
+	d, _ := hostmod.Duration(seconds, time.Second)
+	if d == 0 {
 		return 0, c.Argument(2, ": ttl must be a number of seconds, more than 0")
 	}
-	if seconds >= float64(math.MaxInt64)/float64(time.Second) {
-		return math.MaxInt64, nil
-	}
-	return max(1, time.Duration(seconds*float64(time.Second))), nil
+	return d, nil
 }
 
 // get: (key: string) -> any

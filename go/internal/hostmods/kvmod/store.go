@@ -3,11 +3,12 @@ package kvmod
 import (
 	"container/heap"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
 
 // Options describe a Store. The zero value has the defaults.
@@ -241,9 +242,9 @@ func (s *Store) clear(namespace, prefix string) (n int) {
 	return n
 }
 
-// deadline is zero for a ttl of 0, and for one that ends after all clocks.
+// deadline is zero for a ttl of 0, and for one without end.
 func deadline(now time.Time, ttl time.Duration) time.Time {
-	if ttl == 0 || ttl == math.MaxInt64 {
+	if ttl == 0 || ttl == hostmod.Forever {
 		return time.Time{}
 	}
 	return now.Add(ttl)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -70,8 +71,14 @@ func fields(c *luau.Call) error {
 	})
 }
 
+// fieldNames are what fields gives and makeMoment takes; of these the last three say nothing new.
+var fieldNames = []string{"year", "month", "day", "hour", "minute", "second", "fraction", "weekday", "yearday", "offset"}
+
 // makeMoment: (fields: Fields, offset: (number | string)?) -> number
 func makeMoment(c *luau.Call) error {
+	if _, err := hostmod.Options(c, 0, fieldNames...); err != nil {
+		return err
+	}
 	f := civil{Year: math.MinInt, Month: 1, Day: 1}
 	if err := c.Bind(0, &f); err != nil {
 		return err
@@ -112,6 +119,9 @@ func add(c *luau.Call) error {
 	}
 	t, err := momentArgument(c, 0)
 	if err != nil {
+		return err
+	}
+	if _, err := hostmod.Options(c, 1, "years", "months", "weeks", "days", "hours", "minutes", "seconds"); err != nil {
 		return err
 	}
 	var s step

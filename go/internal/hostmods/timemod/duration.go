@@ -1,7 +1,6 @@
 package timemod
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -17,12 +16,7 @@ func parseDuration(c *luau.Call) error {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		const most = 60
-		if len(text) > most {
-			text = text[:most] + "..."
-		}
-		return &luau.Error{Code: codeFormat, Message: fmt.Sprintf(
-			"time.parse_duration: %q is not a duration such as 1h30m, 1.5s or 500ms (units: h, m, s, ms, us, ns)", text)}
+		return formatError(c, text, "a duration such as 1h30m, 1.5s or 500ms (units: h, m, s, ms, us, ns)")
 	}
 	return c.ReturnNumber(d.Seconds())
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -116,17 +117,19 @@ func parse(c *luau.Call) error {
 	}
 	t, offset, problem := parseRFC3339(text)
 	if problem != "" {
-		const most = 60
-		if len(text) > most {
-			text = text[:most] + "..."
-		}
-		return &luau.Error{Code: codeFormat, Message: fmt.Sprintf("time.parse: %q is not an RFC 3339 time such as 2006-01-02T15:04:05Z: %s", text, problem)}
+		return formatError(c, text, "an RFC 3339 time such as 2006-01-02T15:04:05Z: "+problem)
 	}
-	return c.Return(float64(t.Unix())+float64(t.Nanosecond())/1e9, float64(offset))
+	return c.Return(hostmod.Seconds(t), float64(offset))
 }
 
-// codeFormat is the code of a text that cannot be read.
-const codeFormat luau.Code = "format"
+// formatError is about a text that cannot be read.
+func formatError(c *luau.Call, text, wanted string) error {
+	const most = 60
+	if len(text) > most {
+		text = text[:most] + "..."
+	}
+	return &luau.Error{Code: "format", Message: fmt.Sprintf("%s: %q is not %s", c.Name(), text, wanted)}
+}
 
 // parseRFC3339 reads what section 5.6 of the RFC allows, and nothing else: package time is more
 // generous in some places and knows no leap seconds.

@@ -4,7 +4,6 @@ package timemod
 
 import (
 	_ "embed"
-	"math"
 	"time"
 
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
@@ -38,7 +37,7 @@ var began = time.Now()
 func (i *instance) Exports() map[string]any {
 	exports := map[string]any{
 		"now": luau.Func{Name: "time.now", Do: func(c *luau.Call) error {
-			return c.ReturnNumber(float64(time.Now().UnixNano()) / 1e9)
+			return c.ReturnNumber(hostmod.Seconds(time.Now()))
 		}},
 		"monotonic": luau.Func{Name: "time.monotonic", Do: func(c *luau.Call) error {
 			return c.ReturnNumber(time.Since(began).Seconds())
@@ -57,21 +56,15 @@ func (i *instance) Native() map[string]any {
 	return map[string]any{"sleep": luau.Func{Name: "sleep", Do: i.sleep, MayWait: true}}
 }
 
-// maxSleep is the longest wait: what a time.Duration holds.
-const maxSleep = float64(math.MaxInt64) / float64(time.Millisecond)
-
 // sleep: (milliseconds: number) -> ()
 func (i *instance) sleep(c *luau.Call) error {
 	ms, err := c.Number(0)
 	if err != nil {
 		return err
 	}
-	if math.IsNaN(ms) || ms < 0 {
+	d, ok := hostmod.Duration(ms, time.Millisecond)
+	if !ok {
 		return c.Argument(0, "must be a number of milliseconds, 0 or more")
-	}
-	d := time.Duration(math.MaxInt64)
-	if ms < maxSleep {
-		d = time.Duration(ms * float64(time.Millisecond))
 	}
 	return i.vm.Sleep(c, d)
 }

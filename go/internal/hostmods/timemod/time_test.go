@@ -1,7 +1,6 @@
 package timemod_test
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -9,12 +8,13 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/hostmods/timemod"
 	"github.com/hukilau/hukilau/go/internal/modtest"
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
 
 func TestSleep(t *testing.T) {
 	vm := modtest.New(t, timemod.Module{}, timemod.Stub)
 	vm.Run(t, "__native.sleep(1.5) __native.sleep(0) __native.sleep(math.huge)")
-	require.Equal(t, []time.Duration{1500 * time.Microsecond, 0, math.MaxInt64}, vm.Slept)
+	require.Equal(t, []time.Duration{1500 * time.Microsecond, 0, hostmod.Forever}, vm.Slept)
 }
 
 func TestSleepRefusesWhatIsNoTime(t *testing.T) {

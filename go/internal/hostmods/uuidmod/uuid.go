@@ -5,6 +5,7 @@ package uuidmod
 import (
 	_ "embed"
 	"encoding/binary"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -117,6 +118,5 @@ func timeOf(id uuid.UUID) (float64, bool) {
 
 // sinceEpoch turns ticks of 100 ns since 1582, as versions 1 and 6 count, into seconds since 1970.
 func sinceEpoch(ticks int64) float64 {
-	seconds, nanoseconds := uuid.Time(ticks).UnixTime()
-	return float64(seconds) + float64(nanoseconds)/1e9
+	return hostmod.Seconds(time.Unix(uuid.Time(ticks).UnixTime()))
 }
