@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"io/fs"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,6 +46,12 @@ func TestA08TaskFailsWhileAnotherGoesOn(t *testing.T) {
 	require.Equal(t, "=t", e.Chunk)
 	require.Equal(t, 3, e.Line)
 	require.Contains(t, e.Traceback(), "t:3 in deep\nt:5\n")
+}
+
+func TestAsyncSleepRefusesWhatIsNoTime(t *testing.T) {
+	w := newWorld(t, withAsync(t))
+	require.Equal(t, strings.Repeat("t:2: async.sleep: argument 1 must be a number of seconds, 0 or more\n", 4), w.prints(async+`
+		for _, bad in {-1, 0/0, "1", {}} do print(select(2, pcall(function() async.sleep(bad) end))) end`))
 }
 
 func TestErrorOfATaskThatIsAwaitedLaterIsForgiven(t *testing.T) {

@@ -104,14 +104,14 @@ func TestFormat(t *testing.T) {
 		`format(add(parse("2024-02-28T23:30:00Z"), {weeks = 1, days = 1, hours = 0.5, minutes = 1, seconds = -1}))`: "2024-03-08T00:00:59Z",
 		// The day is that of the offset's calendar.
 		`format(add(parse("2023-01-31T23:30:00-01:00"), {months = 1}, "-01:00"), "-01:00")`: "2023-02-28T23:30:00-01:00",
-		`add(0.1, {days = 0})`:      0.1,
-		`add(0, {day = 1})`:         "time.add: argument 2: there is no option day; there are years, months, weeks, days, hours, minutes and seconds",
-		`add(0)`:                    "time.add: argument 2 must be a table, got no value",
+		`add(0.1, {days = 0})`: 0.1,
+		`add(0, {day = 1})`:    "time.add: argument 2: there is no option day; there are years, months, weeks, days, hours, minutes and seconds",
+		`add(0)`:               "time.add: argument 2 must be a table, got no value",
 		`make({year = 2023, min = 5})`: "time.make: argument 1: there is no option min; " +
 			"there are year, month, day, hour, minute, second, fraction, weekday, yearday and offset",
 		`make({year = 1970, day = 2, weekday = 7})`: 86400.0,
-		`add(0, {years = 1e9})`:     "time.add: argument 2: the step leads out of the years 0 to 9999",
-		`add(0, {seconds = 1e300})`: "time.add: argument 2: the step leads out of the years 0 to 9999",
+		`add(0, {years = 1e9})`:                     "time.add: argument 2: the step leads out of the years 0 to 9999",
+		`add(0, {seconds = 1e300})`:                 "time.add: argument 2: the step leads out of the years 0 to 9999",
 	} {
 		out := vm.Run(t, `local time = __native.time
 			local format, make, add, format_duration, parse_duration = time.format, time.make, time.add, time.format_duration, time.parse_duration
