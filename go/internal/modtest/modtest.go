@@ -23,6 +23,7 @@ type VM struct {
 	Logs    []string
 	Fields  []map[string]any // of the log records
 	Slept   []time.Duration
+	Awaited []string // the functions that called Await
 	LogErr  error // what Log answers
 	EndedBy error // the cause of the first End
 	grants  hostmod.Grants
@@ -96,8 +97,9 @@ func (v *VM) Run(t testing.TB, source string) []any {
 	return out
 }
 
-// Await implements hostmod.VM.
+// Await implements hostmod.VM: it works in place.
 func (v *VM) Await(c *luau.Call, work hostmod.Work) error {
+	v.Awaited = append(v.Awaited, c.Name())
 	values, err := work(context.Background())
 	if err != nil {
 		return err

@@ -93,7 +93,7 @@ func (i *instance) sum(c *luau.Call, h hash.Hash, at int) error {
 	if err != nil {
 		return err
 	}
-	if len(data) < longData {
+	if len(data) < longData { // most data: a third faster than by way of Compute
 		h.Write(data)
 		return c.ReturnString(formatted(h.Sum(nil), raw))
 	}

@@ -107,3 +107,11 @@ func TestWrongArguments(t *testing.T) {
 	}
 	require.True(t, strings.Contains(cryptomod.Stub, "broken"), "the stub warns of MD5 and SHA-1")
 }
+
+func TestLongDataIsAwaited(t *testing.T) {
+	vm := modtest.New(t, cryptomod.Module{}, cryptomod.Stub)
+	vm.Run(t, `__native.crypto.sha256("abc")`)
+	require.Empty(t, vm.Awaited)
+	vm.Run(t, `__native.crypto.sha256(string.rep("a", 5000000))`)
+	require.Equal(t, []string{"crypto.sha256"}, vm.Awaited)
+}

@@ -101,3 +101,15 @@ func TestWrongArguments(t *testing.T) {
 		require.Equal(t, want, out[1].(map[string]any)["message"], call)
 	}
 }
+
+// A large value is written beside other tasks, a small one in place.
+func TestLargeQueriesAreAwaited(t *testing.T) {
+	vm := modtest.New(t, encodingmod.Module{}, encodingmod.Stub)
+	vm.Run(t, `__native.encoding.query_encode({ a = 1 })`)
+	require.Empty(t, vm.Awaited)
+	out := vm.Run(t, `local value = string.rep("x", 5000000)
+		return #__native.encoding.query_encode({ a = value }), select(2, pcall(__native.encoding.query_encode, { a = value, b = print })).message`)
+	require.Equal(t, []any{5000002.0,
+		`encoding.query_encode: argument 1 field "b" must be a string, a number, a boolean or an array of these`}, out)
+	require.Equal(t, []string{"encoding.query_encode", "encoding.query_encode"}, vm.Awaited)
+}

@@ -47,21 +47,23 @@ func (i *instance) queryEncode(c *luau.Call) error {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	return hostmod.Compute(i.vm, c, false, func(_ context.Context, room *hostmod.Room) ([]any, error) {
+	name := c.Name()
+	return hostmod.Compute(i.vm, c, c.Size() >= longData, func(_ context.Context, room *hostmod.Room) ([]any, error) {
 		var out strings.Builder
-		for _, name := range names {
-			for _, v := range valuesOf(fields[name]) {
+		for _, field := range names {
+			for _, v := range valuesOf(fields[field]) {
 				text, ok := queryText(v)
 				if !ok {
-					return nil, c.Argument(0, fmt.Sprintf("field %.60q must be a string, a number, a boolean or an array of these", name))
+					return nil, &luau.ArgumentError{Function: name, Index: 1, Problem: fmt.Sprintf(
+						"field %.60q must be a string, a number, a boolean or an array of these", field)}
 				}
-				if err := room.Take(6 * int64(len(name)+len(text)+2)); err != nil {
+				if err := room.Take(6 * int64(len(field)+len(text)+2)); err != nil {
 					return nil, err
 				}
 				if out.Len() > 0 {
 					out.WriteByte('&')
 				}
-				out.WriteString(escape(name) + "=" + escape(text))
+				out.WriteString(escape(field) + "=" + escape(text))
 			}
 		}
 		return []any{out.String()}, nil

@@ -1,8 +1,9 @@
 package tomlmod
 
 import (
+	"bytes"
 	"fmt"
-	"strings"
+	"unicode/utf8"
 
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -16,12 +17,12 @@ const (
 )
 
 func limited(line, column int, format string, args ...any) error {
-	return &Error{Code: string(luau.CodeLimit), Problem: fmt.Sprintf(format, args...), Line: line, Column: column}
+	return failed(string(luau.CodeLimit), fmt.Sprintf(format, args...), line, column)
 }
 
 // checkBounds reads over the text: strings and comments are skipped, brackets, the dots of a key, keys and
 // headers are counted. It may refuse what the parser would take, but nothing that hurts gets by.
-func checkBounds(text string) error {
+func checkBounds(text []byte) error {
 	if len(text) > maxText {
 		return limited(0, 0, "a text of %d bytes: the limit is %d", len(text), maxText)
 	}
@@ -37,7 +38,7 @@ func checkBounds(text string) error {
 			continue
 		case '[', '{':
 			if depth == 0 && startsLine(text, at) {
-				headers[text[at:at+lineEnd(text[at:])]] = true
+				headers[string(text[at:at+lineEnd(text[at:])])] = true
 				keys = 0
 			}
 			depth, dots = depth+1, 0
@@ -64,13 +65,13 @@ func checkBounds(text string) error {
 	return nil
 }
 
-func startsLine(text string, at int) bool {
+func startsLine(text []byte, at int) bool {
 	before := text[:at]
-	return strings.TrimSpace(before[strings.LastIndexByte(before, '\n')+1:]) == ""
+	return len(bytes.TrimSpace(before[bytes.LastIndexByte(before, '\n')+1:])) == 0
 }
 
-func lineEnd(text string) int {
-	if n := strings.IndexByte(text, '\n'); n >= 0 {
+func lineEnd(text []byte) int {
+	if n := bytes.IndexByte(text, '\n'); n >= 0 {
 		return n
 	}
 	return len(text)
@@ -78,17 +79,17 @@ func lineEnd(text string) int {
 
 // stringEnd is the length of the string at the start of the text. One that does not end is over at its
 // line: the parser says what is wrong with it.
-func stringEnd(text string) int {
+func stringEnd(text []byte) int {
 	quote, escapes := text[:1], text[0] == '"'
-	triple := strings.Repeat(quote, 3)
-	if strings.HasPrefix(text, triple) {
+	triple := bytes.Repeat(quote, 3)
+	if bytes.HasPrefix(text, triple) {
 		quote = triple
 	}
 	for at := len(quote); at < len(text); at++ {
 		switch {
 		case text[at] == '\\' && escapes:
 			at++
-		case strings.HasPrefix(text[at:], quote):
+		case bytes.HasPrefix(text[at:], quote):
 			return at + len(quote)
 		case text[at] == '\n' && len(quote) == 1:
 			return at
@@ -98,8 +99,8 @@ func stringEnd(text string) int {
 }
 
 // position of a byte as line and column, both from 1; the column counts characters.
-func position(text string, at int) (line, column int) {
+func position(text []byte, at int) (line, column int) {
 	before := text[:min(at, len(text))]
-	last := strings.LastIndexByte(before, '\n') + 1
-	return strings.Count(before, "\n") + 1, len([]rune(before[last:])) + 1
+	last := bytes.LastIndexByte(before, '\n') + 1
+	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[last:]) + 1
 }

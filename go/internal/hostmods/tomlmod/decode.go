@@ -7,50 +7,38 @@ import (
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
 
 // CodeTOML is the code of the error for a text that is no TOML.
 const CodeTOML = "toml"
 
-// Error is what a script sees for a text that is not taken.
-type Error struct {
-	Code         string
-	Problem      string
-	Line, Column int // from 1; 0 when unknown
+func failed(code, problem string, line, column int) error {
+	return &hostmod.TextError{Code: code, Function: "toml.decode", Problem: problem, Line: line, Column: column}
 }
 
-// Error says where and what.
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return "toml.decode: " + e.Problem
+// decode reads a text. take counts the bytes that it needs. The bounds come before what is inside of
+// them: their errors say more.
+func decode(text []byte, take func(int64) error) (map[string]any, error) {
+	if err := take(2 * int64(len(text))); err != nil {
+		return nil, err
 	}
-	return fmt.Sprintf("toml.decode: line %d, column %d: %s", e.Line, e.Column, e.Problem)
-}
-
-// ErrorCode is the code as scripts see it.
-func (e *Error) ErrorCode() string { return e.Code }
-
-// ErrorFields is what scripts see beside code and message.
-func (e *Error) ErrorFields() map[string]any {
-	if e.Line == 0 {
-		return nil
-	}
-	return map[string]any{"line": e.Line, "column": e.Column}
-}
-
-func decode(text string) (map[string]any, error) {
 	if err := checkBounds(text); err != nil {
 		return nil, err
 	}
+	if err := take(footprint(text)); err != nil {
+		return nil, err
+	}
 	var table map[string]any
-	err := toml.Unmarshal([]byte(text), &table)
+	err := toml.Unmarshal(text, &table)
 	var place *toml.DecodeError
 	if errors.As(err, &place) {
 		line, column := place.Position()
-		return nil, &Error{Code: CodeTOML, Problem: strings.TrimPrefix(place.Error(), "toml: "), Line: line, Column: column}
+		return nil, failed(CodeTOML, strings.TrimPrefix(place.Error(), "toml: "), line, column)
 	}
 	if err != nil {
-		return nil, &Error{Code: CodeTOML, Problem: strings.TrimPrefix(err.Error(), "toml: ")}
+		return nil, failed(CodeTOML, strings.TrimPrefix(err.Error(), "toml: "), 0, 0)
 	}
 	if table == nil {
 		table = map[string]any{}

@@ -13,8 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 	tomltest "github.com/toml-lang/toml-test/v2"
 
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
+
+// free is memory without a limit.
+func free(int64) error { return nil }
 
 // official gives the texts of the official suite for TOML 1.0 under "valid" or "invalid", and what they
 // mean.
@@ -50,7 +54,7 @@ var accepted = []string{
 
 func TestOfficialInvalid(t *testing.T) {
 	for name, test := range official(t, "invalid") {
-		table, err := decode(test[0])
+		table, err := decode([]byte(test[0]), free)
 		if slices.Contains(accepted, name) {
 			require.NoError(t, err, "%s is refused now: take it from the list", name)
 			continue
@@ -59,14 +63,14 @@ func TestOfficialInvalid(t *testing.T) {
 			t.Errorf("%s is taken: %v", name, table)
 			continue
 		}
-		require.NotZero(t, err.(*Error).Line, "%s: %v", name, err)
-		require.NotZero(t, err.(*Error).Column, "%s: %v", name, err)
+		require.NotZero(t, err.(*hostmod.TextError).Line, "%s: %v", name, err)
+		require.NotZero(t, err.(*hostmod.TextError).Column, "%s: %v", name, err)
 	}
 }
 
 func TestOfficialValid(t *testing.T) {
 	for name, test := range official(t, "valid") {
-		table, err := decode(test[0])
+		table, err := decode([]byte(test[0]), free)
 		require.NoError(t, err, name)
 		var want any
 		require.NoError(t, json.Unmarshal([]byte(test[1]), &want))
@@ -77,11 +81,11 @@ func TestOfficialValid(t *testing.T) {
 // What a script got from a text it can write, and read again.
 func TestOfficialThereAndBack(t *testing.T) {
 	for name, test := range official(t, "valid") {
-		table, err := decode(test[0])
+		table, err := decode([]byte(test[0]), free)
 		require.NoError(t, err, name)
-		text, err := encode(asFromScript(table).(map[string]any), func(int64) error { return nil })
+		text, err := encode(asFromScript(table).(map[string]any), free)
 		require.NoError(t, err, name)
-		again, err := decode(text)
+		again, err := decode([]byte(text), free)
 		require.NoError(t, err, "%s: %s", name, text)
 		var want any
 		require.NoError(t, json.Unmarshal([]byte(test[1]), &want))

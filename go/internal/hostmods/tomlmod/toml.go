@@ -34,11 +34,11 @@ type instance struct {
 func (i *instance) Exports() map[string]any {
 	return map[string]any{
 		"decode": luau.Func{Name: "toml.decode", Do: i.decode, MayWait: true, Pure: true},
-		"encode": luau.Func{Name: "toml.encode", Do: i.encode, Pure: true},
+		"encode": luau.Func{Name: "toml.encode", Do: i.encode, MayWait: true, Pure: true},
 	}
 }
 
-// longText is from where a text is read away from the VM's goroutine.
+// longText is from where a text is read, or a value written, away from the VM's goroutine.
 const longText = 64 << 10
 
 // decode: (text: string | buffer) -> {[string]: any}
@@ -48,10 +48,7 @@ func (i *instance) decode(c *luau.Call) error {
 		return err
 	}
 	return hostmod.Compute(i.vm, c, len(text) > longText, func(ctx context.Context, room *hostmod.Room) ([]any, error) {
-		if err := room.Take(footprint(text)); err != nil {
-			return nil, err
-		}
-		table, err := decode(string(text))
+		table, err := decode(text, room.Take)
 		if err != nil {
 			return nil, err
 		}
@@ -65,16 +62,16 @@ func (i *instance) encode(c *luau.Call) error {
 	if err != nil {
 		return err
 	}
-	return hostmod.Compute(i.vm, c, false, func(_ context.Context, room *hostmod.Room) ([]any, error) {
+	return hostmod.Compute(i.vm, c, c.Size() > longText, func(_ context.Context, room *hostmod.Room) ([]any, error) {
 		text, err := encode(table, room.Take)
 		return []any{text}, err
 	})
 }
 
-// footprint is about what decoding a text takes, here and on its way to the script: every value has
-// one of these bytes before it.
+// footprint is about what decoding a text takes more, here and on its way to the script: every value
+// has one of these bytes before it.
 func footprint(text []byte) int64 {
-	n := 4 * int64(len(text))
+	n := 2 * int64(len(text))
 	for _, b := range text {
 		switch b {
 		case '=', ',', '[', '{', '.':

@@ -59,26 +59,29 @@ func TestErrorsSayWhere(t *testing.T) {
 // Texts made to hurt: each is read or refused at once, and none ends the process.
 func TestHostileTexts(t *testing.T) {
 	const size = 4 << 20
-	for name, text := range map[string]string{
-		"arrays":        "a = " + strings.Repeat("[", size-10),
-		"inline tables": "a = " + strings.Repeat("{a=", size/3-10),
-		"closed arrays": "a = " + strings.Repeat("[", size/2-10) + strings.Repeat("]", size/2-10),
-		"dotted key":    strings.Repeat("a.", size/2-10) + "a = 1",
-		"dotted header": "[" + strings.Repeat("a.", size/2-10) + "a]",
-		"quoted keys":   strings.Repeat(`"a".`, size/4-10) + "a = 1",
-		"spaced keys":   strings.Repeat("a . ", size/4-10) + "a = 1",
-		"string first":  `a = """` + "\n" + `"""` + "\nb = " + strings.Repeat("[", size-100),
-		"quote in text": `a = 'x"'` + "\nb = " + strings.Repeat("[", size-100),
-		"too long":      strings.Repeat("#", size+1),
-		"keys":          numbered(300_000, "k%d = 1\n"),
-		"headers":       numbered(200_000, "[k%d]\n"),
-		"tables":        numbered(200_000, "[[k%d]]\n"),
-		"inline keys":   "a = {" + numbered(200_000, "k%d = 1,") + "}",
+	const nesting, many = "nesting deeper than 100", "more than 20000 keys in one table, or tables"
+	for name, test := range map[string]struct{ text, message string }{
+		"arrays":        {"a = " + strings.Repeat("[", size-10), "line 1, column 105: " + nesting},
+		"inline tables": {"a = " + strings.Repeat("{a=", size/3-10), "line 1, column 305: " + nesting},
+		"closed arrays": {"a = " + strings.Repeat("[", size/2-10) + strings.Repeat("]", size/2-10), "line 1, column 105: " + nesting},
+		"dotted key":    {strings.Repeat("a.", size/2-10) + "a = 1", "line 1, column 200: " + nesting},
+		"dotted header": {"[" + strings.Repeat("a.", size/2-10) + "a]", "line 1, column 201: " + nesting},
+		"quoted keys":   {strings.Repeat(`"a".`, size/4-10) + "a = 1", "line 1, column 400: " + nesting},
+		"spaced keys":   {strings.Repeat("a . ", size/4-10) + "a = 1", "line 1, column 399: " + nesting},
+		"string first":  {`a = """` + "\n" + `"""` + "\nb = " + strings.Repeat("[", size-100), "line 3, column 105: " + nesting},
+		"quote in text": {`a = 'x"'` + "\nb = " + strings.Repeat("[", size-100), "line 2, column 105: " + nesting},
+		"too long":      {strings.Repeat("#", size+1), "a text of 4194305 bytes: the limit is 4194304"},
+		"keys":          {numbered(300_000, "k%d = 1\n"), "line 20001, column 8: " + many},
+		"headers":       {numbered(200_000, "[k%d]\n"), "line 20001, column 1: " + many},
+		"tables":        {numbered(200_000, "[[k%d]]\n"), "line 20001, column 1: " + many},
+		"inline keys":   {"a = {" + numbered(200_000, "k%d = 1,") + "}", many},
 	} {
 		started := time.Now()
-		out := run(t, text, "return pcall(__native.toml.decode, text)")
+		out := run(t, test.text, "return pcall(__native.toml.decode, text)")
 		require.Equal(t, false, out[0], name)
-		require.Contains(t, []any{"limit", "toml", "memory"}, out[1].(map[string]any)["code"], name)
+		e := out[1].(map[string]any)
+		require.Equal(t, "limit", e["code"], "%s: %s", name, e["message"])
+		require.Contains(t, e["message"], test.message, name)
 		require.Less(t, time.Since(started), 5*time.Second, name)
 	}
 	// Brackets that are no nesting.
@@ -129,4 +132,13 @@ func TestEncode(t *testing.T) {
 		require.Equal(t, false, out[0], value)
 		require.Equal(t, want, out[1].(map[string]any)["message"], value)
 	}
+}
+
+// A large value is written beside other tasks, a small one in place.
+func TestLargeValuesAreAwaited(t *testing.T) {
+	vm := modtest.New(t, tomlmod.Module{}, tomlmod.Stub)
+	vm.Run(t, `__native.toml.encode({ a = 1 })`)
+	require.Empty(t, vm.Awaited)
+	vm.Run(t, `__native.toml.encode({ a = table.create(10000, "text") })`)
+	require.Equal(t, []string{"toml.encode"}, vm.Awaited)
 }

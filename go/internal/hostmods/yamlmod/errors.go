@@ -6,41 +6,16 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
 
 // CodeYAML is the code of the error for a text that is no YAML or means nothing to a script.
 const CodeYAML = "yaml"
 
-// Error is what a script sees for a text that is not taken.
-type Error struct {
-	Code         string
-	Function     string
-	Problem      string
-	Line, Column int // from 1; 0 when unknown
-}
-
-// Error says where and what.
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return e.Function + ": " + e.Problem
-	}
-	return fmt.Sprintf("%s: line %d, column %d: %s", e.Function, e.Line, e.Column, e.Problem)
-}
-
-// ErrorCode is the code as scripts see it.
-func (e *Error) ErrorCode() string { return e.Code }
-
-// ErrorFields is what scripts see beside code and message.
-func (e *Error) ErrorFields() map[string]any {
-	if e.Line == 0 {
-		return nil
-	}
-	return map[string]any{"line": e.Line, "column": e.Column}
-}
-
 // fail is an error at a node, which may be nil.
 func (d *decoder) fail(code string, at *yaml.Node, format string, args ...any) error {
-	e := &Error{Code: code, Function: d.function, Problem: fmt.Sprintf(format, args...)}
+	e := &hostmod.TextError{Code: code, Function: d.function, Problem: fmt.Sprintf(format, args...)}
 	if at != nil {
 		e.Line, e.Column = at.Line, at.Column
 	}
@@ -49,7 +24,7 @@ func (d *decoder) fail(code string, at *yaml.Node, format string, args ...any) e
 
 // syntax is an error of the library.
 func (d *decoder) syntax(err error) error {
-	e := &Error{Code: CodeYAML, Function: d.function, Problem: err.Error()}
+	e := &hostmod.TextError{Code: CodeYAML, Function: d.function, Problem: err.Error()}
 	var many *yaml.LoadErrors
 	var one *yaml.LoadError
 	if errors.As(err, &many) && len(many.Errors) > 0 {
@@ -66,7 +41,7 @@ func (d *decoder) syntax(err error) error {
 
 // notUTF8 says where a text stops being UTF-8.
 func (d *decoder) notUTF8(text []byte) error {
-	e := &Error{Code: CodeYAML, Function: d.function, Problem: "the text is no UTF-8", Line: 1, Column: 1}
+	e := &hostmod.TextError{Code: CodeYAML, Function: d.function, Problem: "the text is no UTF-8", Line: 1, Column: 1}
 	for len(text) > 0 {
 		char, width := utf8.DecodeRune(text)
 		switch {

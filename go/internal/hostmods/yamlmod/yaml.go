@@ -35,7 +35,7 @@ func (i *instance) Exports() map[string]any {
 	return map[string]any{
 		"decode":     luau.Func{Name: "yaml.decode", Do: i.decode, MayWait: true, Pure: true},
 		"decode_all": luau.Func{Name: "yaml.decode_all", Do: i.decodeAll, MayWait: true, Pure: true},
-		"encode":     luau.Func{Name: "yaml.encode", Do: i.encode, Pure: true},
+		"encode":     luau.Func{Name: "yaml.encode", Do: i.encode, MayWait: true, Pure: true},
 	}
 }
 
@@ -64,7 +64,7 @@ func (i *instance) decodeAll(c *luau.Call) error {
 	})
 }
 
-// longText is from where a text is read away from the VM's goroutine.
+// longText is from where a text is read, or a value written, away from the VM's goroutine.
 const longText = 16 << 10
 
 func (i *instance) documents(c *luau.Call, answer func(*decoder, []any) (any, error)) error {
@@ -90,7 +90,7 @@ func (i *instance) encode(c *luau.Call) error {
 	if err != nil {
 		return err
 	}
-	return hostmod.Compute(i.vm, c, false, func(_ context.Context, room *hostmod.Room) ([]any, error) {
+	return hostmod.Compute(i.vm, c, c.Size() > longText, func(_ context.Context, room *hostmod.Room) ([]any, error) {
 		e := encoder{room: room}
 		text, err := e.encode(value)
 		return []any{text}, err

@@ -154,3 +154,12 @@ b: [1, x]
 		require.Equal(t, want, out[1].(map[string]any)["message"], value)
 	}
 }
+
+// A large value is written beside other tasks, a small one in place.
+func TestLargeValuesAreAwaited(t *testing.T) {
+	vm := modtest.New(t, yamlmod.Module{}, yamlmod.Stub)
+	vm.Run(t, `__native.yaml.encode({ a = 1 })`)
+	require.Empty(t, vm.Awaited)
+	vm.Run(t, `__native.yaml.encode(table.create(10000, "text"))`)
+	require.Equal(t, []string{"yaml.encode"}, vm.Awaited)
+}
