@@ -24,8 +24,8 @@ type VM struct {
 	Fields  []map[string]any // of the log records
 	Slept   []time.Duration
 	Awaited []string // the functions that called Await
-	LogErr  error // what Log answers
-	EndedBy error // the cause of the first End
+	LogErr  error    // what Log answers
+	EndedBy error    // the cause of the first End
 	grants  hostmod.Grants
 }
 

@@ -56,8 +56,8 @@ func (i *instance) get(c *luau.Call) error {
 	if name == "" || strings.ContainsAny(name, "=\x00") {
 		return c.Argument(0, `must be the name of a variable: not empty, without "=" and zero bytes`)
 	}
-	if refused := i.refusal(name); refused != "" {
-		return &luau.Error{Code: "permission", Message: "env.get: " + refused}
+	if refused := i.refusal(name); refused != nil {
+		return refused
 	}
 	// The last one counts, as in os.Environ and exec.Cmd.
 	for _, pair := range slices.Backward(i.environ()) {
@@ -74,7 +74,7 @@ func (i *instance) list(c *luau.Call) error {
 	names := []string{}
 	for _, pair := range i.environ() {
 		name, _, ok := cut(pair)
-		if ok && !seen[name] && i.refusal(name) == "" {
+		if ok && !seen[name] && i.refusal(name) == nil {
 			seen[name] = true
 			names = append(names, name)
 		}
@@ -88,16 +88,17 @@ func cut(pair string) (name, value string, ok bool) {
 	return name, value, ok && name != ""
 }
 
-// refusal says why the script may not read a variable; "" when it may.
-func (i *instance) refusal(name string) string {
+// refusal says why the script may not read a variable; nil when it may.
+func (i *instance) refusal(name string) error {
 	g := i.vm.Grants()
 	switch {
 	case covers(g.DenyEnv, name):
-		return "the variable " + name + " is denied by deny_env"
+		return &hostmod.PermissionError{Key: "deny_env", Message: "env.get: the variable " + name + " is denied by deny_env"}
 	case g.All, covers(g.Env, name):
-		return ""
+		return nil
 	}
-	return "the variable " + name + " is not granted; add it to env (on the command line: --allow-env=" + name + ")"
+	return &hostmod.PermissionError{Key: "env",
+		Message: "env.get: the variable " + name + " is not granted; add it to env (on the command line: --allow-env=" + name + ")"}
 }
 
 // covers says whether a list of names has the name, or all.

@@ -53,23 +53,26 @@ func TestGrants(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for source, test := range map[string]struct {
-		grants        hostmod.Grants
-		code, message string
+		grants             hostmod.Grants
+		code, key, message string
 	}{
-		`get("TOKEN")`: {hostmod.Grants{Env: []string{"HOME"}}, "permission",
+		`get("TOKEN")`: {hostmod.Grants{Env: []string{"HOME"}}, "permission", "env",
 			"env.get: the variable TOKEN is not granted; add it to env (on the command line: --allow-env=TOKEN)"},
-		`get("HOME")`: {hostmod.Grants{All: true, DenyEnv: []string{"HOME"}}, "permission",
+		`get("HOME")`: {hostmod.Grants{All: true, DenyEnv: []string{"HOME"}}, "permission", "deny_env",
 			"env.get: the variable HOME is denied by deny_env"},
-		`get("")`: {hostmod.Grants{All: true}, "invalid_argument",
+		`get("")`: {hostmod.Grants{All: true}, "invalid_argument", "",
 			`env.get: argument 1 must be the name of a variable: not empty, without "=" and zero bytes`},
-		`get("A\0B")`: {hostmod.Grants{All: true}, "invalid_argument",
+		`get("A\0B")`: {hostmod.Grants{All: true}, "invalid_argument", "",
 			`env.get: argument 1 must be the name of a variable: not empty, without "=" and zero bytes`},
-		`get({})`: {hostmod.Grants{All: true}, "invalid_argument", "env.get: argument 1 must be a string, got table"},
+		`get({})`: {hostmod.Grants{All: true}, "invalid_argument", "", "env.get: argument 1 must be a string, got table"},
 	} {
 		out := start(t, test.grants).Run(t, "return pcall(function() return __native.env."+source+" end)")
 		require.Equal(t, false, out[0], source)
 		e := out[1].(map[string]any)
 		require.Equal(t, test.code, e["code"], source)
 		require.Equal(t, test.message, e["message"], source)
+		if test.key != "" {
+			require.Equal(t, test.key, e["key"], source)
+		}
 	}
 }

@@ -57,7 +57,7 @@ func (i *instance) read(c *luau.Call) error {
 	if length < 0 && !c.IsNil(2) {
 		return c.Argument(2, "must be 0 or more")
 	}
-	held := i.held
+	held := i.ledger()
 	return i.with(c, path, toRead, false, func(ctx context.Context, p *place) (any, error) {
 		f, info, err := open(p, p.name, os.O_RDONLY)
 		if err != nil {
@@ -76,7 +76,7 @@ func (i *instance) input(c *luau.Call) (path string, contents []byte, release fu
 	if contents, err = c.Bytes(1); err != nil {
 		return "", nil, nil, err
 	}
-	held, cost := i.held, int64(len(contents))
+	held, cost := i.ledger(), int64(len(contents))
 	if err = held.charge(cost); err != nil {
 		return "", nil, nil, explain(c.Name(), path, err)
 	}

@@ -2,6 +2,7 @@ package fsmod
 
 import (
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -82,18 +83,29 @@ func expand(text string) ([]string, string) {
 	return done, ""
 }
 
-// indexOutside finds a character that is neither escaped nor in a [class].
+// outside are the bytes that are neither escaped nor in a [class], with their places.
+func outside(text string) iter.Seq2[int, byte] {
+	return func(yield func(int, byte) bool) {
+		class := false
+		for i := 0; i < len(text); i++ {
+			switch c := text[i]; {
+			case c == '\\':
+				i++
+			case c == '[':
+				class = true
+			case c == ']':
+				class = false
+			case !class && !yield(i, c):
+				return
+			}
+		}
+	}
+}
+
+// indexOutside finds a character that is outside of classes and not escaped.
 func indexOutside(text string, wanted byte) int {
-	class := false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\\':
-			i++
-		case c == '[':
-			class = true
-		case c == ']':
-			class = false
-		case c == wanted && !class:
+	for i, c := range outside(text) {
+		if c == wanted {
 			return i
 		}
 	}
@@ -102,16 +114,9 @@ func indexOutside(text string, wanted byte) int {
 
 // choicesOf splits what stands behind a "{" at the commas of its own level, up to its "}".
 func choicesOf(text string) (choices []string, after string, ok bool) {
-	depth, begin, class := 0, 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\\':
-			i++
-		case c == '[':
-			class = true
-		case c == ']':
-			class = false
-		case class:
+	depth, begin := 0, 0
+	for i, c := range outside(text) {
+		switch {
 		case c == '{':
 			depth++
 		case c == '}' && depth > 0:

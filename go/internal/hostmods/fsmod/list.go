@@ -29,7 +29,7 @@ func (i *instance) list(c *luau.Call) error {
 	if problem != "" {
 		return c.Argument(1, problem)
 	}
-	held := i.held
+	held := i.ledger()
 	return i.with(c, dir, toRead, false, func(ctx context.Context, p *place) (any, error) {
 		l := &lister{ctx: ctx, place: p, held: held, real: p.abs}
 		defer func() { held.uncharge(l.cost) }()
@@ -85,7 +85,7 @@ func (l *lister) directory(rel string, at states) error {
 	for {
 		entries, err := f.ReadDir(batch)
 		for _, e := range entries {
-			if err := l.entry(path.Join(rel, e.Name()), e.Name(), at); err != nil {
+			if err := l.entry(path.Join(rel, e.Name()), e, at); err != nil {
 				return err
 			}
 		}
@@ -98,12 +98,16 @@ func (l *lister) directory(rel string, at states) error {
 	}
 }
 
-func (l *lister) entry(rel, name string, at states) error {
+func (l *lister) entry(rel string, e fs.DirEntry, at states) error {
 	if err := l.ctx.Err(); err != nil {
 		return err
 	}
-	next := at.step(name)
-	if len(next.at) == 0 || l.place.denied.cover(filepath.Join(l.real, rel), false) ||
+	next := at.step(e.Name())
+	inner := e.IsDir() && next.open()
+	if !inner && !next.accept() { // most files below "**/*.luau": nothing more is asked about them
+		return nil
+	}
+	if l.place.denied.cover(filepath.Join(l.real, rel), false) ||
 		l.place.denied.cover(filepath.Join(l.place.abs, rel), false) {
 		return nil
 	}
@@ -120,7 +124,7 @@ func (l *lister) entry(rel, name string, at states) error {
 			return err
 		}
 	}
-	if info.IsDir() && next.open() {
+	if inner && info.IsDir() {
 		return l.directory(rel, next)
 	}
 	return nil

@@ -25,14 +25,14 @@ func (Module) Name() string { return "fs" }
 
 // NewInstance implements hostmod.Module.
 func (m Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) {
-	return &instance{dir: m.Dir, vm: vm, held: &ledger{vm: vm}}, nil
+	return &instance{dir: m.Dir, vm: vm}, nil
 }
 
 type instance struct {
 	hostmod.Plain
 	dir  string
 	vm   hostmod.VM
-	held *ledger // of this run
+	held *ledger // of this run; nil before its first call
 }
 
 func (i *instance) Exports() map[string]any {
@@ -46,7 +46,16 @@ func (i *instance) Exports() map[string]any {
 	return exports
 }
 
+func (i *instance) ledger() *ledger {
+	if i.held == nil {
+		i.held = &ledger{vm: i.vm}
+	}
+	return i.held
+}
+
 func (i *instance) EndRun() {
-	i.held.settle()
-	i.held = &ledger{vm: i.vm}
+	if i.held != nil {
+		i.held.settle()
+		i.held = nil
+	}
 }

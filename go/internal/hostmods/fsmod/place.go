@@ -160,26 +160,13 @@ func (i *instance) enterRoot(how access, list []*place) error {
 func innermost(dirs []string, base string, list ...*place) string {
 	best := ""
 	for _, dir := range dirs {
-		dir = from(base, dir)
-		outside := slices.ContainsFunc(list, func(p *place) bool { return !inside(dir, p.abs) })
+		dir = hostmod.From(base, dir)
+		outside := slices.ContainsFunc(list, func(p *place) bool { return !hostmod.Inside(dir, p.abs) })
 		if !outside && len(dir) > len(best) {
 			best = dir
 		}
 	}
 	return best
-}
-
-func from(base, dir string) string {
-	if filepath.IsAbs(dir) {
-		return filepath.Clean(dir)
-	}
-	return filepath.Join(base, dir)
-}
-
-// inside says whether an absolute path is dir or below it.
-func inside(dir, path string) bool {
-	way, err := filepath.Rel(dir, path)
-	return err == nil && way != ".." && !strings.HasPrefix(way, ".."+string(filepath.Separator))
 }
 
 // denials are directories that are denied, by their names and by where links lead.
@@ -191,7 +178,7 @@ type denials struct {
 func newDenials(list []string, base string) *denials {
 	d := &denials{all: slices.Contains(list, everything)}
 	for _, dir := range list {
-		dir = from(base, dir)
+		dir = hostmod.From(base, dir)
 		d.dirs = append(d.dirs, dir)
 		if r := real(dir, 0); r != dir {
 			d.dirs = append(d.dirs, r)
@@ -206,7 +193,7 @@ func (d *denials) cover(path string, below bool) bool {
 		return false
 	}
 	return d.all || slices.ContainsFunc(d.dirs, func(dir string) bool {
-		return inside(dir, path) || below && inside(path, dir)
+		return hostmod.Inside(dir, path) || below && hostmod.Inside(path, dir)
 	})
 }
 
@@ -223,7 +210,7 @@ func real(path string, links int) string {
 		return path
 	}
 	if to, err := os.Readlink(path); err == nil {
-		return real(from(real(dir, links+1), to), links+1)
+		return real(hostmod.From(real(dir, links+1), to), links+1)
 	}
 	return filepath.Join(real(dir, links), filepath.Base(path))
 }

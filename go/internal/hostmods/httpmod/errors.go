@@ -23,8 +23,8 @@ type Error struct {
 	Message   string // what went wrong and what to do, without method and URL
 	Method    string // empty when the request was never understood
 	URL       string // of the hop that failed; without user, query and fragment
-	Key       string // for CodePermission: "net" or "net_private"
-	Host      string // for CodePermission: what to add to Key
+	Key       string // for CodePermission: "net", "net_private" or "deny_net"
+	Host      string // for CodePermission: what to add to Key, or what it denies
 	Retryable bool   // the same request may succeed later; whether it may be repeated is the caller's to know
 	cause     error
 }

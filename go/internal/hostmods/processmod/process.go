@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -53,7 +52,7 @@ type instance struct {
 
 func (i *instance) Exports() map[string]any {
 	return map[string]any{
-		"args": slices.Clone(i.Args),
+		"args": i.Args,
 		"exit": luau.Func{Name: "process.exit", Do: i.exit},
 		"cwd":  luau.Func{Name: "process.cwd", Do: i.cwd},
 	}
@@ -82,25 +81,40 @@ func (i *instance) cwd(c *luau.Call) error {
 	}
 	g := i.vm.Grants()
 	switch {
-	case inside(g.DenyRead, dir, dir):
-		return &luau.Error{Code: "permission", Message: "process.cwd: the working directory is denied by deny_read"}
-	case !g.All && !inside(g.Read, dir, dir):
-		return &luau.Error{Code: "permission",
+	case denied(g.DenyRead, dir):
+		return &hostmod.PermissionError{Key: "deny_read", Message: "process.cwd: the working directory is denied by deny_read"}
+	case !g.All && !granted(g.Read, dir):
+		return &hostmod.PermissionError{Key: "read",
 			Message: "process.cwd: the working directory is not granted; add it to read (on the command line: --allow-read)"}
 	}
 	return c.ReturnString(dir)
 }
 
-// inside says whether dir is in one of the folders, which are seen from base.
-func inside(folders []string, base, dir string) bool {
+// granted says whether dir is in one of the folders, which are seen from it.
+func granted(folders []string, dir string) bool {
 	return slices.ContainsFunc(folders, func(folder string) bool {
-		if folder == "*" {
-			return true
-		}
-		if !filepath.IsAbs(folder) {
-			folder = filepath.Join(base, folder)
-		}
-		way, err := filepath.Rel(folder, dir)
-		return err == nil && way != ".." && !strings.HasPrefix(way, ".."+string(filepath.Separator))
+		return folder == "*" || hostmod.Inside(hostmod.From(dir, folder), dir)
 	})
+}
+
+// denied says as module fs does whether dir is in one of the folders, by their names or by where links
+// lead.
+func denied(folders []string, dir string) bool {
+	if granted(folders, dir) {
+		return true
+	}
+	real := followed(dir)
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		folder = hostmod.From(dir, folder)
+		target := followed(folder)
+		return hostmod.Inside(folder, real) || hostmod.Inside(target, dir) || hostmod.Inside(target, real)
+	})
+}
+
+// followed is the path without links; as it is when it does not exist.
+func followed(path string) string {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		return to
+	}
+	return path
 }

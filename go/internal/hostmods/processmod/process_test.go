@@ -2,6 +2,8 @@ package processmod_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,26 +54,42 @@ func TestExitRefusesOtherCodes(t *testing.T) {
 func TestCwd(t *testing.T) {
 	for name, test := range map[string]struct {
 		grants hostmod.Grants
-		ok     bool
+		key    string // of the setting that refuses it
 	}{
-		"all":        {hostmod.Grants{All: true}, true},
-		"itself":     {hostmod.Grants{Read: []string{"."}}, true},
-		"above":      {hostmod.Grants{Read: []string{"/srv"}}, true},
-		"everything": {hostmod.Grants{Read: []string{"*"}}, true},
-		"below":      {hostmod.Grants{Read: []string{"data"}}, false},
-		"beside":     {hostmod.Grants{Read: []string{"/srv/wo"}}, false},
-		"nothing":    {hostmod.Grants{}, false},
-		"denied":     {hostmod.Grants{All: true, DenyRead: []string{"/srv"}}, false},
+		"all":        {hostmod.Grants{All: true}, ""},
+		"itself":     {hostmod.Grants{Read: []string{"."}}, ""},
+		"above":      {hostmod.Grants{Read: []string{"/srv"}}, ""},
+		"everything": {hostmod.Grants{Read: []string{"*"}}, ""},
+		"below":      {hostmod.Grants{Read: []string{"data"}}, "read"},
+		"beside":     {hostmod.Grants{Read: []string{"/srv/wo"}}, "read"},
+		"nothing":    {hostmod.Grants{}, "read"},
+		"denied":     {hostmod.Grants{All: true, DenyRead: []string{"/srv"}}, "deny_read"},
+		"all denied": {hostmod.Grants{All: true, DenyRead: []string{"*"}}, "deny_read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := start(t, test.grants).Run(t, "return pcall(__native.process.cwd)")
-			require.Equal(t, test.ok, out[0])
-			if !test.ok {
+			require.Equal(t, test.key == "", out[0])
+			if test.key != "" {
 				require.Equal(t, "permission", out[1].(map[string]any)["code"])
+				require.Equal(t, test.key, out[1].(map[string]any)["key"])
 				return
 			}
 			require.Equal(t, "/srv/work", out[1])
 		})
+	}
+}
+
+// What is denied is denied by every name, as in module fs.
+func TestCwdIsDeniedThroughLinks(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "real", "in"), 0o755))
+	require.NoError(t, os.Symlink("real", filepath.Join(dir, "link")))
+	for cwd, denied := range map[string]string{"link/in": "real", "real/in": "link", "link": "link", "real": "real"} {
+		vm := modtest.New(t, &processmod.Module{Cwd: func() (string, error) { return filepath.Join(dir, cwd), nil }}, processmod.Stub)
+		*vm.Grants() = hostmod.Grants{All: true, DenyRead: []string{filepath.Join(dir, denied)}}
+		require.Equal(t, false, vm.Run(t, "return (pcall(__native.process.cwd))")[0], "%s in %s", cwd, denied)
+		vm.Grants().DenyRead = []string{filepath.Join(dir, "other")}
+		require.Equal(t, filepath.Join(dir, cwd), vm.Run(t, "return __native.process.cwd()")[0])
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 // pattern is a compiled pattern. Any goroutine may use it.
 type pattern struct {
 	re     *regexp.Regexp
-	tree   string // the pattern as the parser understood it: it stands alone inside another
+	text   string
 	size   int
 	names  []string // of the groups, by number; "" where a group has none
 	prefix []byte   // every match begins with it
@@ -50,7 +50,7 @@ func compile(text string) (*pattern, error) {
 		return nil, patternError(err)
 	}
 	prefix, _ := re.LiteralPrefix()
-	p := &pattern{re: re, tree: tree.String(), size: size, names: re.SubexpNames(), prefix: []byte(prefix)}
+	p := &pattern{re: re, text: text, size: size, names: re.SubexpNames(), prefix: []byte(prefix)}
 	p.resume = sync.OnceValues(p.compileResume)
 	return p, nil
 }
@@ -77,7 +77,12 @@ var hints = map[syntax.ErrorCode]string{
 // match in a text that begins one character before the place to go on from, so that \b and ^ see what
 // stands before it. Group 1 is the match, the others follow.
 func (p *pattern) compileResume() (*regexp.Regexp, error) {
-	re, err := regexp.Compile(`\A(?s:.)(?s:.*?)(` + p.tree + `)`)
+	// As the parser writes it, the pattern stands alone inside another.
+	tree, err := syntax.Parse(p.text, syntax.Perl)
+	if err != nil {
+		return nil, patternError(err)
+	}
+	re, err := regexp.Compile(`\A(?s:.)(?s:.*?)(` + tree.String() + `)`)
 	if err != nil { // the parser bounds nesting, and this is one level deeper
 		return nil, patternError(err)
 	}
