@@ -1,5 +1,5 @@
-// Package jsonmod gives scripts JSON. The work is done in C++ beside the VM, so that no value
-// crosses into Go.
+// Package jsonmod gives scripts JSON. Values are written and read in C++ beside the VM, so that none
+// crosses into Go; texts are laid out here.
 package jsonmod
 
 import (
@@ -23,20 +23,23 @@ var _ hostmod.Module = Module{}
 func (Module) Name() string { return "json" }
 
 // NewInstance implements hostmod.Module.
-func (Module) NewInstance(hostmod.VM) (hostmod.Instance, error) { return instance{}, nil }
+func (Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) { return &instance{vm: vm}, nil }
 
-type instance struct{}
+type instance struct {
+	hostmod.Plain
+	vm hostmod.VM
+}
 
-func (instance) Exports() map[string]any {
-	exports := map[string]any{}
+func (i *instance) Exports() map[string]any {
+	exports := map[string]any{
+		"pretty": luau.Func{Name: "json.pretty", Do: i.pretty, MayWait: true, Pure: true},
+	}
 	for _, name := range []string{"decode", "encode", "array", "isarray", "omit", "isnull", "tonumber", "null"} {
 		exports[name] = luau.Native("json." + name)
 	}
 	return exports
 }
 
-func (instance) Native() map[string]any {
+func (*instance) Native() map[string]any {
 	return map[string]any{"json_encode": luau.Native("json_encode"), "json_decode": luau.Native("json_decode")}
 }
-
-func (instance) EndRun() {}
