@@ -1,5 +1,5 @@
-// Package registry keeps what scripts register for the embedding program: values by owner and key,
-// under a cap on bytes. It knows no Luau and no host module.
+// Package registry keeps what scripts leave with the process that runs them: values by owner and key,
+// under a cap on bytes. It is what host modules share for that, and knows none of them.
 package registry
 
 import (
@@ -40,13 +40,12 @@ type place[K comparable] struct {
 type entry[V any] struct {
 	value V
 	size  int64
-	ended bool
 	stamp uint64 // its place in order
 	owner *Owner
 }
 
-// Owner is who put entries: one run of a script. It is a key and nothing else.
-type Owner struct{ _ byte }
+// Owner is who put entries: one run of a script.
+type Owner struct{ ended bool } // under the lock of its Store
 
 // New makes a Store.
 func New[K comparable, V any](o Options) *Store[K, V] {
@@ -64,7 +63,7 @@ func (s *Store[K, V]) Add(owner *Owner, key K, value V, size int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if old := s.entries[key]; old != nil {
-		if !old.ended {
+		if !old.owner.ended {
 			return ErrTaken
 		}
 		s.drop(key)
@@ -109,7 +108,7 @@ func (s *Store[K, V]) room(bytes int64, entries int) bool {
 		e := s.at(p)
 		switch {
 		case e == nil:
-		case e.ended && !fits():
+		case e.owner.ended && !fits():
 			s.drop(p.key)
 		default:
 			kept = append(kept, p)
@@ -168,12 +167,8 @@ func (s *Store[K, V]) Remove(key K) bool {
 }
 
 // End says that the owner puts nothing any more: its entries may make room for others.
-func (s *Store[K, V]) End(owner *Owner, keys []K) {
+func (s *Store[K, V]) End(owner *Owner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, key := range keys {
-		if e := s.entries[key]; e != nil && e.owner == owner {
-			e.ended = true
-		}
-	}
+	owner.ended = true
 }

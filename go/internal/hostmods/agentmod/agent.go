@@ -65,32 +65,19 @@ func (*Module) Name() string { return "agent" }
 
 // NewInstance implements hostmod.Module.
 func (m *Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) {
-	return &instance{vm: vm, store: m.registry.store, owner: &registry.Owner{}}, nil
+	return &instance{run: registry.NewRun(vm, m.registry.store, "agents", maxAgents)}, nil
 }
 
 type instance struct {
-	vm      hostmod.VM
-	store   *registry.Store[key, Agent]
-	owner   *registry.Owner
-	keys    []key
-	charged int64
+	hostmod.Plain
+	run *registry.Run[key, Agent]
 }
-
-func (i *instance) Exports() map[string]any { return nil }
 
 func (i *instance) Native() map[string]any {
 	return map[string]any{"agent_register": luau.Func{Name: "agent_register", Do: i.register}}
 }
 
-// EndRun leaves the agents to the registry, under its own cap.
-func (i *instance) EndRun() {
-	if len(i.keys) == 0 {
-		return // most runs; they must stay cheap
-	}
-	i.store.End(i.owner, i.keys)
-	i.vm.Uncharge(i.charged)
-	i.owner, i.keys, i.charged = &registry.Owner{}, nil, 0
-}
+func (i *instance) EndRun() { i.run.EndRun() }
 
 // register: (name: string, config: {[string]: any}?) -> ()
 func (i *instance) register(c *luau.Call) error {
@@ -109,25 +96,9 @@ func (i *instance) register(c *luau.Call) error {
 	if err != nil {
 		return c.Argument(1, ": "+err.Error())
 	}
-	size += int64(len(name))
-	if len(i.keys) >= maxAgents {
-		return &luau.Error{Code: luau.CodeLimit, Message: fmt.Sprintf("agent_register: this run has %d agents, which is the most", maxAgents)}
+	err = i.run.Add(c.Name(), key{i.run.Owner(), name}, Agent{name, config}, size+int64(len(name)))
+	if errors.Is(err, registry.ErrTaken) {
+		return &luau.Error{Code: "exists", Message: fmt.Sprintf("agent_register: this script has registered %q already; choose another name", name)}
 	}
-	if !i.vm.Charge(size) {
-		return &luau.Error{Code: luau.CodeMemory, Message: "agent_register: the memory limit was reached"}
-	}
-	k := key{i.owner, name}
-	if err := i.store.Add(i.owner, k, Agent{name, config}, size); err != nil {
-		i.vm.Uncharge(size)
-		return refused(name, err)
-	}
-	i.keys, i.charged = append(i.keys, k), i.charged+size
-	return nil
-}
-
-func refused(name string, err error) error {
-	if errors.Is(err, registry.ErrFull) {
-		return &luau.Error{Code: luau.CodeLimit, Message: "agent_register: the host's registry of agents is full"}
-	}
-	return &luau.Error{Code: "exists", Message: fmt.Sprintf("agent_register: this script has registered %q already; choose another name", name)}
+	return err
 }

@@ -27,7 +27,7 @@ func TestAgentErrors(t *testing.T) {
 		`agent_register()`:                                  {"invalid_argument", "agent_register: argument 1 must be a string, got no value"},
 		`agent_register("")`:                                {"invalid_argument", "agent_register: argument 1 must be a name of 1 to 256 bytes, got 0"},
 		`agent_register("a", {1})`:                          {"invalid_argument", "argument 2 must be a table with string keys only"},
-		`agent_register("a", {run = print})`:                {"invalid_argument", "agent_register: argument 2: run: a function cannot be kept"},
+		`agent_register("a", {run = print})`:                {"invalid_argument", "agent_register: argument 2: .run: a function cannot be kept"},
 		`agent_register("twice") agent_register("twice")`:   {"exists", `has registered "twice" already`},
 		`agent_register("b", {x = string.rep("x", 20000)})`: {"limit", "the host's registry of agents is full"},
 	} {

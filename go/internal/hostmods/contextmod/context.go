@@ -5,7 +5,6 @@ package contextmod
 import (
 	"crypto/rand"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -38,19 +37,18 @@ func (*Module) Name() string { return "context" }
 
 // NewInstance implements hostmod.Module.
 func (m *Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) {
-	return &instance{vm: vm, store: m.registry.store, owner: &registry.Owner{}}, nil
+	return &instance{run: registry.NewRun(vm, m.registry.store, "contexts", maxContexts)}, nil
 }
 
 // instance knows the ids of its own run and answers for no others.
 type instance struct {
-	vm      hostmod.VM
-	store   *registry.Store[string, kept]
-	owner   *registry.Owner
-	ids     []string
-	charged int64
+	hostmod.Plain
+	run   *registry.Run[string, Context]
+	sizes map[address]int64 // of the values of this run; nil before the first
 }
 
-func (i *instance) Exports() map[string]any { return nil }
+// address is where a value is.
+type address struct{ id, key string }
 
 func (i *instance) Native() map[string]any {
 	return map[string]any{
@@ -60,14 +58,9 @@ func (i *instance) Native() map[string]any {
 	}
 }
 
-// EndRun leaves the contexts to the registry, under its own cap.
 func (i *instance) EndRun() {
-	if len(i.ids) == 0 {
-		return // most runs; they must stay cheap
-	}
-	i.store.End(i.owner, i.ids)
-	i.vm.Uncharge(i.charged)
-	i.owner, i.ids, i.charged = &registry.Owner{}, nil, 0
+	i.run.EndRun()
+	i.sizes = nil
 }
 
 // create: (options: {name: string?, description: string?, [string]: any}) -> string
@@ -87,33 +80,17 @@ func (i *instance) create(c *luau.Call) error {
 	if err != nil {
 		return c.Argument(0, ": "+err.Error())
 	}
-	if len(i.ids) >= maxContexts {
-		return &luau.Error{Code: luau.CodeLimit, Message: fmt.Sprintf("context_create: this run has %d contexts, which is the most", maxContexts)}
+	id := "context-" + rand.Text() // so that no script can name a context of another
+	context := Context{id, known.Name, known.Description, options, map[string]any{}}
+	if err := i.run.Add(c.Name(), id, context, size); err != nil {
+		return err
 	}
-	if !i.vm.Charge(size) {
-		return noMemory("context_create")
-	}
-	id := newID()
-	k := kept{Context{id, known.Name, known.Description, options, map[string]any{}}, map[string]int64{}}
-	if err := i.store.Add(i.owner, id, k, size); err != nil {
-		i.vm.Uncharge(size)
-		return refused("context_create", err)
-	}
-	i.charged += size
-	i.ids = append(i.ids, id)
 	return c.ReturnString(id)
-}
-
-// newID is random, so that no script can name a context of another.
-func newID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails: see its documentation
-	return "context-" + hex.EncodeToString(b[:])
 }
 
 // set: (id: string, key: string, value: any) -> ()
 func (i *instance) set(c *luau.Call) error {
-	id, key, err := address(c)
+	at, err := addressArgument(c)
 	if err != nil {
 		return err
 	}
@@ -126,71 +103,68 @@ func (i *instance) set(c *luau.Call) error {
 		if size, err = registry.Measure(value); err != nil {
 			return c.Argument(2, ": "+err.Error())
 		}
-		size += int64(len(key)) + 2*entryOverhead
+		size += int64(len(at.key)) + entryOverhead
 	}
-	before := int64(0)
-	if err := i.store.Update(i.owner, id, 0, func(k *kept) { before = k.sizes[key] }); err != nil {
-		return refused("context_set", err)
+	err = i.run.Update(c.Name(), at.id, size-i.sizes[at], func(context *Context) {
+		if value == nil {
+			delete(context.Values, at.key)
+		} else {
+			context.Values[at.key] = value
+		}
+	})
+	if err != nil {
+		return refused(c, err)
 	}
-	grow := size - before
-	if grow > 0 && !i.vm.Charge(grow) {
-		return noMemory("context_set")
-	}
-	if err := i.store.Update(i.owner, id, grow, func(k *kept) { k.put(key, value, size) }); err != nil {
-		i.vm.Uncharge(max(grow, 0))
-		return refused("context_set", err)
-	}
-	i.vm.Uncharge(max(-grow, 0))
-	i.charged += grow
+	i.note(at, size)
 	return nil
 }
 
-// entryOverhead is about what a key takes in a map of Go's.
-const entryOverhead = 32
+// entryOverhead is about what a key takes in two maps of Go's.
+const entryOverhead = 128
 
-func (k *kept) put(key string, value any, size int64) {
-	if value == nil {
-		delete(k.Values, key)
-		delete(k.sizes, key)
+// note keeps the size of a value; 0 forgets it.
+func (i *instance) note(at address, size int64) {
+	if size == 0 {
+		delete(i.sizes, at)
 		return
 	}
-	k.Values[key], k.sizes[key] = value, size
+	if i.sizes == nil {
+		i.sizes = map[address]int64{}
+	}
+	i.sizes[at] = size
 }
 
 // get: (id: string, key: string) -> any
 func (i *instance) get(c *luau.Call) error {
-	id, key, err := address(c)
+	at, err := addressArgument(c)
 	if err != nil {
 		return err
 	}
 	var value any
-	if err := i.store.Update(i.owner, id, 0, func(k *kept) { value = k.Values[key] }); err != nil {
-		return refused("context_get", err)
+	err = i.run.Update(c.Name(), at.id, 0, func(context *Context) { value = context.Values[at.key] })
+	if err != nil {
+		return refused(c, err)
 	}
 	return c.Return(value)
 }
 
-func address(c *luau.Call) (id, key string, err error) {
-	if id, err = c.Text(0); err != nil {
-		return "", "", err
+func addressArgument(c *luau.Call) (at address, err error) {
+	if at.id, err = c.Text(0); err != nil {
+		return at, err
 	}
-	if key, err = c.Text(1); err != nil {
-		return "", "", err
+	if at.key, err = c.Text(1); err != nil {
+		return at, err
 	}
-	if len(key) > maxKey {
-		return "", "", c.Argument(1, fmt.Sprintf("must be at most %d bytes long, got %d", maxKey, len(key)))
+	if len(at.key) > maxKey {
+		return at, c.Argument(1, fmt.Sprintf("must be at most %d bytes long, got %d", maxKey, len(at.key)))
 	}
-	return id, key, nil
-}
-
-func noMemory(name string) error {
-	return &luau.Error{Code: luau.CodeMemory, Message: name + ": the memory limit was reached"}
+	return at, nil
 }
 
 // refused words the errors of the registry.
-func refused(name string, err error) error {
-	if errors.Is(err, registry.ErrFull) {
-		return &luau.Error{Code: luau.CodeLimit, Message: name + ": the host's registry of contexts is full"}
+func refused(c *luau.Call, err error) error {
+	if errors.Is(err, registry.ErrGone) {
+		return &luau.Error{Code: "not_found", Message: c.Name() + ": this script has no context of that id; take the one that context_create gave"}
 	}
-	return &luau.Error{Code: "not_found", Message: name + ": this script has no context of that id; take the one that context_create gave"}
+	return err
 }

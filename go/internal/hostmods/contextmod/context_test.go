@@ -66,8 +66,8 @@ func TestLimits(t *testing.T) {
 	for source, want := range map[string][2]string{
 		`context_create()`:                              {"invalid_argument", "context_create: argument 1 must be a table, got no value"},
 		`context_create({name = 1})`:                    {"invalid_argument", "context_create: argument 1: .name must be a string, got number"},
-		`context_create({f = print})`:                   {"invalid_argument", "context_create: argument 1: f: a function cannot be kept"},
-		`context_set(id, "x", {{print}})`:               {"invalid_argument", "context_set: argument 3: [1]: [1]: a function"},
+		`context_create({f = print})`:                   {"invalid_argument", "context_create: argument 1: .f: a function cannot be kept"},
+		`context_set(id, "x", {{print}})`:               {"invalid_argument", "context_set: argument 3: [1][1]: a function"},
 		`context_set(id, string.rep("x", 2000), 1)`:     {"invalid_argument", "context_set: argument 2 must be at most 1024 bytes"},
 		`context_set(id, "x", string.rep("x", 200000))`: {"limit", "the host's registry of contexts is full"},
 	} {

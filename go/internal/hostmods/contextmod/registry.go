@@ -22,36 +22,29 @@ type Context struct {
 // Registry holds the contexts of all VMs for the embedding program. Those of ended runs stay until
 // their room is needed. Any goroutine may use it.
 type Registry struct {
-	store *registry.Store[string, kept]
-}
-
-// kept is a context and what its values take.
-type kept struct {
-	Context
-	sizes map[string]int64
+	store *registry.Store[string, Context]
 }
 
 // NewRegistry makes an empty Registry.
-func NewRegistry(o Options) *Registry { return &Registry{registry.New[string, kept](o)} }
+func NewRegistry(o Options) *Registry { return &Registry{registry.New[string, Context](o)} }
 
 // Contexts gives all contexts, oldest first.
 func (r *Registry) Contexts() []Context {
 	var list []Context
-	r.store.Each(func(_ string, k kept) { list = append(list, k.copied()) })
+	r.store.Each(func(_ string, c Context) { list = append(list, c.copied()) })
 	return list
 }
 
 // Context gives one context by its id.
 func (r *Registry) Context(id string) (c Context, ok bool) {
-	ok = r.store.Read(id, func(k kept) { c = k.copied() })
+	ok = r.store.Read(id, func(kept Context) { c = kept.copied() })
 	return c, ok
 }
 
 // Remove drops a context; false when there is none. A script that still uses it gets an error.
 func (r *Registry) Remove(id string) bool { return r.store.Remove(id) }
 
-func (k kept) copied() Context {
-	c := k.Context
+func (c Context) copied() Context {
 	c.Values = maps.Clone(c.Values)
 	return c
 }

@@ -133,7 +133,9 @@ func TestTheAccountIsExact(t *testing.T) {
 			end`)
 		now.pass(700 * time.Millisecond)
 	}
-	vm.Run(t, `__native.kv.clear() __native.kv.set("all", string.rep("x", 19700))`)
+	// 160 bytes for the entry, 16 for the value, 3 for the key, and the text: not one more fits.
+	vm.Run(t, `__native.kv.clear() __native.kv.set("all", string.rep("x", 19821))`)
+	require.Equal(t, false, vm.Run(t, `return (pcall(__native.kv.set, "all", string.rep("x", 19822)))`)[0], "an account below zero has more room")
 }
 
 func TestNamespacesAndSharing(t *testing.T) {
@@ -186,9 +188,9 @@ func TestErrors(t *testing.T) {
 	vm.Run(t, `__native.kv.set("text", "5")`)
 	for source, want := range map[string]string{
 		`set("k", nil)`:                     "kv.set: argument 2 must not be nil; kv.delete removes a key",
-		`set("k", print)`:                   "kv.set: argument 2: value: a function cannot be kept",
-		`set("k", {a = {1, print}})`:        "kv.set: argument 2: value.a[2]: a function cannot be kept",
-		`set("k", {1, x = 2})`:              "kv.set: argument 2: value: a table that is neither an array nor has string keys only cannot be kept",
+		`set("k", print)`:                   "kv.set: argument 2: a function cannot be kept outside of the script",
+		`set("k", {a = {1, print}})`:        "kv.set: argument 2: .a[2]: a function cannot be kept outside of the script",
+		`set("k", {1, x = 2})`:              "kv.set: argument 2: a table that is neither an array nor has string keys only cannot be kept outside of the script",
 		`set("", 1)`:                        "kv.set: argument 1 must be a key of 1 to 4096 bytes, got 0",
 		`get(string.rep("k", 4097))`:        "kv.get: argument 1 must be a key of 1 to 4096 bytes, got 4097",
 		`get(5)`:                            "kv.get: argument 1 must be a string, got number",
@@ -200,7 +202,7 @@ func TestErrors(t *testing.T) {
 		`increment("k", 1/0)`:               "kv.increment: argument 2 must be a finite number",
 		`keys(5)`:                           "kv.keys: argument 1 must be a string, got number",
 		`clear({})`:                         "kv.clear: argument 1 must be a string, got table",
-		`set("k", coroutine.create(print))`: "kv.set: argument 2: value: a thread cannot be kept",
+		`set("k", coroutine.create(print))`: "kv.set: argument 2: a coroutine cannot be kept outside of the script",
 	} {
 		out := vm.Run(t, "return pcall(function() return __native.kv."+source+" end)")
 		require.Equal(t, false, out[0], source)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/hukilau/hukilau/go/internal/registry"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -63,19 +64,20 @@ func key(c *luau.Call) (string, error) {
 	return k, nil
 }
 
-// value reads what is to be kept. The conversion made a copy of it that nobody else has.
-func value(c *luau.Call) (any, error) {
+// value reads what is to be kept, and its size. The conversion made a copy of it that nobody else has.
+func value(c *luau.Call) (any, int64, error) {
 	if c.IsNil(1) {
-		return nil, c.Argument(1, "must not be nil; kv.delete removes a key")
+		return nil, 0, c.Argument(1, "must not be nil; kv.delete removes a key")
 	}
 	v, err := c.Value(1)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if p := problem(v, "value"); p != "" {
-		return nil, c.Argument(1, ": "+p)
+	size, err := registry.Measure(v)
+	if err != nil {
+		return nil, 0, c.Argument(1, ": "+err.Error())
 	}
-	return v, nil
+	return v, size, nil
 }
 
 // ttl reads the options; 0 when the key stays.
@@ -111,7 +113,7 @@ func (i instance) put(c *luau.Call, absent bool) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	v, err := value(c)
+	v, size, err := value(c)
 	if err != nil {
 		return false, err
 	}
@@ -119,7 +121,7 @@ func (i instance) put(c *luau.Call, absent bool) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	done, err = i.store.set(i.namespace, k, v, t, absent)
+	done, err = i.store.set(i.namespace, k, v, size, t, absent)
 	return done, told(c, err)
 }
 

@@ -98,9 +98,12 @@ func (s *Store) remove(sp *space, e *entry) {
 	s.bytes -= e.bytes
 }
 
-// put adds or replaces an entry. until zero is for good.
-func (s *Store) put(sp *space, key string, value any, until time.Time) error {
-	e := &entry{key: key, value: value, bytes: entryCost + int64(len(key)) + cost(value), until: until, index: -1}
+// entryCost is about what an entry takes beside its key and value: itself, its places in map and heap.
+const entryCost = 160
+
+// put adds or replaces an entry with a value of that size. until zero is for good.
+func (s *Store) put(sp *space, key string, value any, size int64, until time.Time) error {
+	e := &entry{key: key, value: value, bytes: entryCost + int64(len(key)) + size, until: until, index: -1}
 	needed := e.bytes
 	old := sp.entries[key]
 	if old != nil {
@@ -174,13 +177,13 @@ func (s *Store) get(namespace, key string) (value any) {
 }
 
 // set writes a key; with absent only when it is not there.
-func (s *Store) set(namespace, key string, value any, ttl time.Duration, absent bool) (done bool, err error) {
+func (s *Store) set(namespace, key string, value any, size int64, ttl time.Duration, absent bool) (done bool, err error) {
 	err = s.with(namespace, func(sp *space, now time.Time) error {
 		if absent && sp.entries[key] != nil {
 			return nil
 		}
 		done = true
-		return s.put(sp, key, value, deadline(now, ttl))
+		return s.put(sp, key, value, size, deadline(now, ttl))
 	})
 	return done, err
 }
@@ -202,6 +205,9 @@ type notNumber struct{ value any }
 
 func (e *notNumber) Error() string { return "not a number" }
 
+// numberSize is that of a sum.
+const numberSize = 16
+
 // increment adds to a number. What is there keeps its time.
 func (s *Store) increment(namespace, key string, by float64, ttl time.Duration) (sum float64, err error) {
 	err = s.with(namespace, func(sp *space, now time.Time) error {
@@ -214,7 +220,7 @@ func (s *Store) increment(namespace, key string, by float64, ttl time.Duration) 
 			}
 			sum, until = n+by, e.until
 		}
-		return s.put(sp, key, sum, until)
+		return s.put(sp, key, sum, numberSize, until)
 	})
 	return sum, err
 }
