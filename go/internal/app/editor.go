@@ -115,7 +115,7 @@ func reason(err error) error {
 }
 
 // moduleName is the name that require knows a file of the SDK by: "json",
-// or "json/pretty".
+// or "async/task".
 func moduleName(file projectFile) string {
 	name := strings.TrimPrefix(file.name, libraryFolder+"/")
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".luau"), "/init")
