@@ -93,6 +93,11 @@ test-native-san: lib-san
 test-go-san: lib-san $(PEERS_DIR)
 	HUKILAU_LIB=build/san/lib CGO_LDFLAGS='$(SANITIZERS)' \
 		tools/sanitized tools/go test -short -asan -tags hukilau_san -timeout 30m ./...
+	HUKILAU_LIB=build/san/lib CGO_LDFLAGS='$(SANITIZERS)' \
+		tools/sanitized tools/go test -short -asan -tags hukilau_san,hukilau_malloc -timeout 30m $(ON_MALLOC)
+
+# What runs scripts does so once more with VMs on malloc: in an arena a sanitizer sees less.
+ON_MALLOC := ./go/pkg/luau ./go/internal/engine ./tests/conformance
 
 test-race: lib $(PEERS_DIR)
 	tools/go test -short -race -timeout 30m ./...

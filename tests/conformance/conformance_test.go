@@ -59,7 +59,7 @@ type outcome struct {
 var changing = regexp.MustCompile(`0x[0-9a-f]+|[0-9]+\.[0-9]+ sec|[0-9]+ comparisons`)
 
 // memoryLimits are for scripts that mean to run out of memory, or need much.
-var memoryLimits = map[string]int64{"pcall.luau": 14 << 20, "buffers.luau": 3 << 30}
+var memoryLimits = map[string]int64{"pcall.luau": 14 << 20, "buffers.luau": 3 << 30, "calls.luau": 3 << 30}
 
 // yields says how often a script yields to its host on purpose.
 var yields = map[string]int{"ndebug_upvalues.luau": 1}
@@ -70,6 +70,7 @@ func run(t *testing.T, name, source string, m mode) outcome {
 	var printed strings.Builder
 	s, err := luau.New(luau.Options{
 		NoNative:    !m.native,
+		Malloc:      onMalloc,
 		MemoryLimit: memoryLimits[name],
 		Output:      func(text []byte) { printed.Write(text) },
 	})

@@ -190,6 +190,7 @@ func newWorld(t testing.TB, options ...option) *world {
 	w.config = engine.Config{
 		Modules:     []hostmod.Module{jsonmod.Module{}, logmod.Module{}, timemod.Module{}, w.probe},
 		MemoryLimit: 64 << 20,
+		Malloc:      onMalloc,
 		Output:      w.write,
 		TaskFailed:  w.taskFailed,
 	}

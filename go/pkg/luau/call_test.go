@@ -124,6 +124,7 @@ func TestArgumentsInAnyOrder(t *testing.T) {
 
 // A run may be given host functions of its own, with an image as without.
 func TestHostFunctionAmongArgumentsOfResetRun(t *testing.T) {
+	needsImage(t)
 	s := newState(t, luau.Options{})
 	ctx := context.Background()
 	out, err := s.Do(ctx, "=t", "return function(f) return f and f() end")
@@ -144,6 +145,7 @@ func TestHostFunctionAmongArgumentsOfResetRun(t *testing.T) {
 
 // A failed start leaves the VM of the run before, whose host functions are gone.
 func TestHostFunctionOfEarlierRun(t *testing.T) {
+	needsImage(t)
 	s := newState(t, luau.Options{})
 	ctx := context.Background()
 	out, err := s.Do(ctx, "=t", "return function(f) kept = kept or f return kept() end")

@@ -182,6 +182,7 @@ func TestA12ThrownValues(t *testing.T) {
 }
 
 func TestA13NothingSurvivesAReset(t *testing.T) {
+	needsImage(t)
 	s := newState(t, luau.Options{})
 	require.NoError(t, s.Save())
 	vandal := `
@@ -284,6 +285,7 @@ func TestX06HostIsNotCalledAfterTheDeadline(t *testing.T) {
 }
 
 func TestLimitsOfARun(t *testing.T) {
+	needsImage(t)
 	var printed int
 	s := newState(t, luau.Options{Output: func(b []byte) { printed += len(b) }, Limits: luau.Limits{HostCalls: 10, Output: 100}})
 	define(t, s, "f", func(*luau.Call) error { return nil })

@@ -299,6 +299,7 @@ func TestGoroutineLeftBehind(t *testing.T) {
 }
 
 func TestManagementInsideHostFunction(t *testing.T) {
+	needsImage(t)
 	s := newState(t, luau.Options{})
 	require.NoError(t, s.Save())
 	for name, use := range map[string]func() error{
@@ -336,6 +337,7 @@ func TestKillOfTheWrongRun(t *testing.T) {
 }
 
 func TestAfterAnEndOnlyResetHelps(t *testing.T) {
+	needsImage(t)
 	s := newState(t, luau.Options{})
 	require.NoError(t, s.Save())
 	ctx, cancel := context.WithTimeout(background, 20*time.Millisecond)

@@ -14,10 +14,18 @@ import (
 
 func newState(t testing.TB, o luau.Options) *luau.State {
 	t.Helper()
+	o.Malloc = o.Malloc || onMalloc
 	s, err := luau.New(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
+}
+
+// needsImage skips a test of images where VMs have none.
+func needsImage(t *testing.T) {
+	if onMalloc {
+		t.Skip("a VM with memory from malloc has no image")
+	}
 }
 
 func TestDo(t *testing.T) {

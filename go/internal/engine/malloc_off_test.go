@@ -1,0 +1,5 @@
+//go:build !hukilau_malloc
+
+package engine_test
+
+const onMalloc = false

@@ -1,0 +1,5 @@
+//go:build !hukilau_malloc
+
+package luau_test
+
+const onMalloc = false

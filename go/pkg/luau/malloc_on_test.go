@@ -1,0 +1,6 @@
+//go:build hukilau_malloc
+
+package luau_test
+
+// onMalloc takes the VMs of these tests from malloc, where the address sanitizer sees every block.
+const onMalloc = true

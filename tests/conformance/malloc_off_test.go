@@ -1,0 +1,5 @@
+//go:build !hukilau_malloc
+
+package conformance
+
+const onMalloc = false
