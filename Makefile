@@ -136,17 +136,19 @@ peers: $(PEERS_DIR)
 
 ##@ Installing
 
-install: build ## binary, static library, header, pkg-config file: PREFIX=/usr/local DESTDIR=
+install: build ## binary, static library, header, pkg-config file, licences: PREFIX=/usr/local DESTDIR=
 	install -D -m 755 -t '$(DESTDIR)$(PREFIX)/bin' build/bin/*
 	install -D -m 644 -t '$(DESTDIR)$(PREFIX)/lib' build/lib/libhukilau.a
 	install -D -m 644 -t '$(DESTDIR)$(PREFIX)/include' luau/include/*.h
 	install -d '$(DESTDIR)$(PREFIX)/lib/pkgconfig'
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' luau/hukilau.pc.in \
 		>'$(DESTDIR)$(PREFIX)/lib/pkgconfig/hukilau.pc'
+	@tools/licences '$(DESTDIR)$(PREFIX)/share/doc/hukilau/licences' '$(LUAU_SRC)' '$(SIMDJSON_SRC)'
 
 uninstall: ## remove what install put down, same PREFIX and DESTDIR
 	cd '$(DESTDIR)$(PREFIX)' && rm -f bin/luau bin/luau-host \
 		lib/libhukilau.a include/hukilau.h lib/pkgconfig/hukilau.pc
+	rm -rf '$(DESTDIR)$(PREFIX)/share/doc/hukilau'
 
 .PHONY: help build lib run clean test test-native test-library test-go test-luau test-install \
 	test-sanitize lib-san test-native-san test-go-san test-race fuzz soak lint format bench bench-peers \
