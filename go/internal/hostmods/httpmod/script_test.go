@@ -1,6 +1,7 @@
 package httpmod
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -105,22 +106,27 @@ func TestScriptStreamsAreFewAndEndWithTheRun(t *testing.T) {
 	_, ok = s.reserve()
 	require.False(t, ok)
 	server := serve(t, pieces)
-	stream, err := client.Open(t.Context(), &Request{URL: server.URL + "/"})
+	stream, err := client.Open(t.Context(), t.Context(), &Request{URL: server.URL + "/"})
 	require.NoError(t, err)
 	require.Equal(t, 1, s.settle(early, stream))
 	s.settle(early, nil)
 	_, ok = s.reserve()
 	require.True(t, ok, "a failed request gives its place back")
-	used, err := s.use(1)
+	used, err := s.find(1)
 	require.NoError(t, err)
-	_, err = s.use(1)
-	require.ErrorContains(t, err, "another task is reading")
+	reader, stop := context.WithCancel(t.Context())
+	require.NoError(t, s.enter(reader, used))
+	require.ErrorContains(t, s.enter(t.Context(), used), "another task is reading")
+	stop()
+	failure(t, s.enter(reader, used), CodeCancelled)
+	time.AfterFunc(10*time.Millisecond, func() { s.leave(1, used, false) })
+	require.NoError(t, s.enter(t.Context(), used), "who was cancelled counts no more")
 	s.leave(1, used, false)
 	i.EndRun()
 	_, err = stream.Read(make([]byte, 10))
 	failure(t, err, CodeCancelled)
 
-	late, err := client.Open(t.Context(), &Request{URL: server.URL + "/"})
+	late, err := client.Open(t.Context(), t.Context(), &Request{URL: server.URL + "/"})
 	require.NoError(t, err)
 	require.Zero(t, s.settle(early, late), "a stream of an ended run is closed")
 	_, err = late.Read(make([]byte, 10))
