@@ -67,6 +67,28 @@ func TestScriptStream(t *testing.T) {
 	require.Contains(t, out[3].(map[string]any)["message"], "http.read: there is no open stream 1")
 }
 
+func TestScriptStreamClosesWithItsTable(t *testing.T) {
+	vm := newStreamVM(t)
+	vm.Run(t, `
+		local http = __native.http
+		kept = http.open({url = url, method = "POST", body = "end"})
+		assert(kept.is_open())
+		for _ = 1, 300 do
+			http.read(http.open({url = url, method = "POST", body = "end"}).id, 1)
+		end
+		local id = http.open({url = url, method = "POST", body = "end"}).id
+		http.close(id)
+		assert(http.read(kept.id, 5) == "piece")`)
+	vm.Collect()
+	out := vm.Run(t, `
+		local open = 0
+		for id = 1, 302 do
+			if pcall(__native.http.read, id, 1) then open += 1 end
+		end
+		return open, kept.is_open(), __native.http.close(kept.id), kept.is_open()`)
+	require.Equal(t, []any{1.0, true, nil, false}, out)
+}
+
 func TestScriptRequestErrors(t *testing.T) {
 	vm := newStreamVM(t)
 	for source, want := range map[string][2]string{
@@ -115,12 +137,17 @@ func TestScriptStreamsAreFewAndEndWithTheRun(t *testing.T) {
 	used, err := s.find(1)
 	require.NoError(t, err)
 	reader, stop := context.WithCancel(t.Context())
-	require.NoError(t, s.enter(reader, used))
-	require.ErrorContains(t, s.enter(t.Context(), used), "another task is reading")
+	defer stop()
+	one, first := s.claim(used)
+	require.True(t, first)
+	other, first := s.claim(used)
+	require.False(t, first)
+	one.ctx = reader
+	close(one.began)
+	require.ErrorContains(t, s.queue(used, other), "another task is reading")
 	stop()
-	failure(t, s.enter(reader, used), CodeCancelled)
 	time.AfterFunc(10*time.Millisecond, func() { s.leave(1, used, false) })
-	require.NoError(t, s.enter(t.Context(), used), "who was cancelled counts no more")
+	require.NoError(t, s.queue(used, other), "who was cancelled counts no more")
 	s.leave(1, used, false)
 	i.EndRun()
 	_, err = stream.Read(make([]byte, 10))

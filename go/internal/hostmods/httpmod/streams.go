@@ -33,12 +33,11 @@ type streams struct {
 // scriptStream is a stream with what came of a read whose reader did not wait for it.
 type scriptStream struct {
 	*Stream
-	reader  context.Context // of who reads; nil: nobody does
-	left    chan struct{}   // closed when the reader has left
-	pending chan struct{}   // closed when the read that is under way is over; nil: none is
-	room    []byte          // what reads fill
-	rest    []byte          // the part of room that nobody has had yet
-	err     error           // what ended the body, once rest is had
+	reader  *turn         // nil: nobody reads
+	pending chan struct{} // closed when the read that is under way is over; nil: none is
+	room    []byte        // what reads fill
+	rest    []byte        // the part of room that nobody has had yet
+	err     error         // what ended the body, once rest is had
 }
 
 // reserve keeps a place for a stream; the number is that of the run.
@@ -84,32 +83,53 @@ func (s *streams) find(id int) (*scriptStream, error) {
 	return nil, &luau.Error{Code: CodeArgument, Message: "http.read: there is no open stream " + strconv.Itoa(id)}
 }
 
-// enter makes ctx the one that reads. One whose own ctx has ended is about to leave: the task that was
-// cancelled in it may be reading again already.
-func (s *streams) enter(ctx context.Context, stream *scriptStream) error {
+// turn is one reader of a stream.
+type turn struct {
+	ctx   context.Context // set when began is closed
+	began chan struct{}
+	left  chan struct{}
+}
+
+// claim takes the stream for a reader, unless there is one.
+func (s *streams) claim(stream *scriptStream) (t *turn, first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t = &turn{began: make(chan struct{}), left: make(chan struct{})}
+	if stream.reader == nil {
+		stream.reader = t
+		return t, true
+	}
+	return t, false
+}
+
+// queue takes the stream when the reader that it has is one whose task was cancelled: that one is about to
+// leave, and the task may be reading again already. Two that wait for bytes are a mistake.
+func (s *streams) queue(stream *scriptStream, t *turn) error {
 	for {
-		if ctx.Err() != nil {
-			return asError(ctx, context.Cause(ctx))
-		}
 		s.mu.Lock()
-		if stream.reader == nil {
-			stream.reader, stream.left = ctx, make(chan struct{})
-			s.mu.Unlock()
+		before := stream.reader
+		if before == nil {
+			stream.reader = t
+		}
+		s.mu.Unlock()
+		if before == nil {
 			return nil
 		}
-		leaves, left := stream.reader.Err() != nil, stream.left
-		s.mu.Unlock()
-		if !leaves {
-			return &luau.Error{Code: luau.CodeBusy, Message: "http.read: another task is reading this stream"}
+		select {
+		case <-before.began:
+			if before.ctx.Err() == nil {
+				return &luau.Error{Code: luau.CodeBusy, Message: "http.read: another task is reading this stream"}
+			}
+		case <-before.left:
 		}
-		<-left
+		<-before.left
 	}
 }
 
-// leave ends enter; a stream that is over is closed.
+// leave ends a turn; a stream that is over is closed.
 func (s *streams) leave(id int, stream *scriptStream, over bool) {
 	s.mu.Lock()
-	close(stream.left)
+	close(stream.reader.left)
 	stream.reader = nil
 	if over && s.open[id] == stream {
 		delete(s.open, id)
@@ -151,6 +171,10 @@ func (i *instance) open(c *luau.Call) error {
 		r.MaxBody = -1 // what is read in pieces need not end
 	}
 	run, ok := i.streams.reserve()
+	if !ok { // some may be garbage by now
+		i.vm.Collect()
+		run, ok = i.streams.reserve()
+	}
 	if !ok {
 		return &luau.Error{Code: luau.CodeLimit, Message: fmt.Sprintf(
 			"http.open: more than %d streams are open; read them to their end or close them", maxStreams)}
@@ -169,13 +193,26 @@ func (i *instance) open(c *luau.Call) error {
 			return nil, asError(ctx, context.Cause(ctx))
 		}
 		table := head(stream.Status, stream.Header, stream.URL)
-		table["id"] = id
+		table["id"], table["is_open"] = id, i.guard(id)
 		return []any{table}, nil
 	})
 	if err != nil && !begun { // an error here means that nothing goes on elsewhere
 		i.streams.settle(run, nil)
 	}
 	return err
+}
+
+// guard is a function in the table of a stream. When the table is garbage nobody can read the stream any
+// more, which then closes: tables of Luau have no finalizer, but it is known when a function is collected.
+func (i *instance) guard(id int) luau.Func {
+	return luau.Func{
+		Name: "http.is_open",
+		Do: func(c *luau.Call) error {
+			_, err := i.streams.find(id)
+			return c.Return(err == nil)
+		},
+		Gone: func() { i.streams.close(id) },
+	}
 }
 
 // read: (id: number, most: number?) -> string?
@@ -195,9 +232,16 @@ func (i *instance) read(c *luau.Call) error {
 	if err != nil {
 		return err
 	}
-	return i.vm.Await(c, func(ctx context.Context) ([]any, error) {
-		if err := i.streams.enter(ctx, stream); err != nil {
-			return nil, err
+	t, first := i.streams.claim(stream)
+	begun := false
+	err = i.vm.Await(c, func(ctx context.Context) ([]any, error) {
+		begun = true
+		t.ctx = ctx
+		close(t.began)
+		if !first {
+			if err := i.streams.queue(stream, t); err != nil {
+				return nil, err
+			}
 		}
 		chunk, err := stream.next(ctx, min(most, maxRead))
 		over := err != nil && ctx.Err() == nil
@@ -207,6 +251,10 @@ func (i *instance) read(c *luau.Call) error {
 		}
 		return []any{chunk}, err
 	})
+	if err != nil && !begun && first { // an error here means that nothing goes on elsewhere
+		i.streams.leave(id, stream, false)
+	}
+	return err
 }
 
 // next gives at least one byte. When ctx ends first, the read goes on, and what it brings is the next
