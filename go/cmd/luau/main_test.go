@@ -124,6 +124,40 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// A script from standard input that never comes to its end: the time limit and Ctrl-C hold already.
+func TestInputThatDoesNotEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		flags  []string
+		signal bool
+		code   int
+		says   string
+	}{
+		"time limit": {[]string{"--timeout", "300ms"}, false, 124, "error: the time limit was reached\nhint: the script had 300ms"},
+		"Ctrl-C":     {nil, true, 130, "interrupted\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command("luau", append(c.flags, "-")...)
+			in, err := cmd.StdinPipe()
+			require.NoError(t, err)
+			defer in.Close()
+			var errors bytes.Buffer
+			cmd.Stderr = &errors
+			require.NoError(t, cmd.Start())
+			// More than a pipe holds: when it is written, the program reads.
+			_, err = in.Write(bytes.Repeat([]byte("\n"), 1<<20))
+			if c.signal {
+				require.NoError(t, err)
+				require.NoError(t, cmd.Process.Signal(os.Interrupt))
+			}
+			ended := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+			defer ended.Stop()
+			_ = cmd.Wait() // the exit code says it
+			require.Equal(t, c.code, cmd.ProcessState.ExitCode(), errors.String())
+			require.Contains(t, errors.String(), c.says)
+		})
+	}
+}
+
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

@@ -16,9 +16,10 @@ import (
 // Script is one script to run.
 type Script struct {
 	Settings
-	Path string   // of the script; with Text what errors call it
-	Text *string  // the script itself, which then is in no file
-	Args []string // what the script gets as `...`
+	Path  string    // of the script; with Text or Input what errors call it
+	Text  *string   // the script itself, which then is in no file
+	Input io.Reader // where the script comes from, which then is in no file
+	Args  []string  // what the script gets as `...`
 }
 
 // Stats are of one finished run.
@@ -73,16 +74,23 @@ func (s *Script) newVM(words *console) (*engine.VM, error) {
 	return engine.New(config)
 }
 
-// source reads the script. A pipe may let it wait, until ctx ends.
+// source reads the script. A pipe, or somebody who types, may let it wait, until ctx ends.
 func (s *Script) source(ctx context.Context) (module.Source, error) {
+	if s.Input != nil {
+		text, err := readText(ctx, s.Path, s.Input)
+		if err != nil {
+			return module.Source{}, err
+		}
+		s.Text = &text
+	}
 	if s.Text != nil {
 		return module.Source{Chunk: "@" + s.Path, Code: []byte(*s.Text)}, nil
 	}
 	return within(ctx, func() (module.Source, error) { return module.ReadScript(s.Path) })
 }
 
-// ReadText reads a script from elsewhere than a file, until ctx ends.
-func ReadText(ctx context.Context, name string, r io.Reader) (string, error) {
+// readText reads a script from elsewhere than a file, until ctx ends.
+func readText(ctx context.Context, name string, r io.Reader) (string, error) {
 	text, err := within(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(r, luau.MaxSource+1)) })
 	if err != nil {
 		return "", fmt.Errorf("cannot read the script from %s: %w", name, err)

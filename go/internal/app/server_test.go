@@ -27,6 +27,7 @@ func newServer(t *testing.T) *httptest.Server {
 		"/v1/search":       search,
 		"/flaky/{key}":     flaky(),
 		"/later/{seconds}": later(),
+		"/late/{seconds}":  late,
 		"/hanging":         hanging, "/ended": ended,
 		"/events": typed("text/event-stream", "\ufeffdata: one\n\n: comment\nevent: more\r\nid: 7\r\nretry: 1500\r\n"+
 			"data: two\r\ndata:lines\r\n\r\nevent: none\n\nretry: x\ndata\n\ndata: cut off"),
@@ -132,6 +133,14 @@ func slow(_ http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 	case <-time.After(20 * time.Second):
 	}
+}
+
+// late sends its body some seconds after its head.
+func late(w http.ResponseWriter, r *http.Request) {
+	wait, _ := time.ParseDuration(r.PathValue("seconds") + "s")
+	w.(http.Flusher).Flush()
+	time.Sleep(wait)
+	_, _ = io.WriteString(w, "late")
 }
 
 // flaky fails twice for each key and then works.

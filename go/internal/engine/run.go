@@ -297,6 +297,7 @@ func (v *VM) waitForWork() error {
 			runtime.Gosched()
 			continue
 		}
+		_ = v.state.Sweep() // a killed VM has nothing left to tell
 		v.releaseSlot()
 		var alarm <-chan time.Time
 		if d, ok := v.sleeping.next(time.Now()); ok && !v.clock.frozen {

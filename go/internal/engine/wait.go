@@ -112,6 +112,9 @@ func (v *VM) Sleep(c *luau.Call, d time.Duration) error {
 	return nil
 }
 
+// Collect implements hostmod.VM. That the State is closed is no reason to fail: nothing is left then.
+func (v *VM) Collect() { _ = v.state.Collect() }
+
 // sleep puts the current task among the sleepers.
 func (v *VM) sleep(c *luau.Call, d time.Duration) {
 	token := v.token()

@@ -120,6 +120,9 @@ func (v *VM) End(cause error) {
 	}
 }
 
+// Collect implements hostmod.VM.
+func (v *VM) Collect() { _ = v.State.Collect() }
+
 // Context implements hostmod.VM.
 func (v *VM) Context() context.Context { return context.Background() }
 

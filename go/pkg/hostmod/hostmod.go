@@ -37,8 +37,8 @@ type Instance interface {
 // after ctx ends. The values become the function's results.
 type Work func(ctx context.Context) ([]any, error)
 
-// VM is what an instance may use of its VM. Await, Sleep and End are for the goroutine that owns
-// the VM, the rest for any.
+// VM is what an instance may use of its VM. Await, Sleep, End and Collect are for the goroutine that
+// owns the VM, the rest for any.
 type VM interface {
 	// Await runs work and gives its result to the script. Where the script can yield, other tasks
 	// of the VM go on meanwhile; elsewhere the VM waits in place.
@@ -48,6 +48,9 @@ type VM interface {
 	// End ends the current run when the calling host function returns; the script cannot catch it. The
 	// cause becomes that of the run's error.
 	End(cause error)
+	// Collect runs a full garbage collection and calls luau.Func.Gone of what it took: the last resort
+	// of a module that has no room for one more of what scripts forget to close.
+	Collect()
 	// Context ends with the current run.
 	Context() context.Context
 	// Charge counts host memory against the memory limit of the VM; false means there is no room.

@@ -24,6 +24,10 @@ type Func struct {
 	// Pure marks a function whose effects may be kept in an image: it depends on its arguments alone
 	// and changes nothing outside of the State.
 	Pure bool
+	// Gone is called once no script can call the function any more, because Luau collected it or
+	// because it never reached one: at the latest by the next State.Sweep or Collect after that. It runs
+	// on the goroutine that uses the State and must not use it. Close and Reset do not call it.
+	Gone func()
 }
 
 // Call is one call of a Func. It belongs to the goroutine that runs Do, until Do returns. Later it has

@@ -5,15 +5,19 @@ import "github.com/hukilau/hukilau/go/internal/capi"
 // funcTable numbers the Go functions that scripts hold: C knows numbers, never Go pointers. Numbers
 // come back when Luau has collected the function.
 type funcTable struct {
-	list  []*Func
-	free  []uint32
-	saved int // those below belong to the image, and stay
-	next  int // length of list at which to look for collected ones
+	list    []*Func
+	free    []uint32
+	saved   int // those below belong to the image, and stay
+	next    int // length of list at which to look for collected ones
+	watched int // how many of list have a Gone
 }
 
 func (t *funcTable) add(vm capi.VM, f *Func) uint32 {
 	if len(t.free) == 0 && len(t.list) >= t.next {
 		t.sweep(vm)
+	}
+	if f.Gone != nil {
+		t.watched++
 	}
 	if n := len(t.free); n > 0 {
 		id := t.free[n-1]
@@ -38,8 +42,13 @@ func (t *funcTable) drop(id uint32) {
 	if int(id) < t.saved || int(id) >= len(t.list) || t.list[id] == nil {
 		return
 	}
+	gone := t.list[id].Gone
 	t.list[id] = nil
 	t.free = append(t.free, id)
+	if gone != nil {
+		t.watched--
+		gone()
+	}
 }
 
 func (t *funcTable) sweep(vm capi.VM) {
@@ -62,5 +71,5 @@ func (t *funcTable) save(vm capi.VM) {
 
 func (t *funcTable) reset() {
 	clear(t.list[t.saved:])
-	t.list, t.free = t.list[:t.saved], nil
+	t.list, t.free, t.watched = t.list[:t.saved], nil, 0
 }

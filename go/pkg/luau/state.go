@@ -396,13 +396,27 @@ func (s *State) Impure() (bool, error) {
 	return s.vm.Impure(), nil
 }
 
-// Collect runs a full garbage collection.
+// Collect runs a full garbage collection, and then Sweep.
 func (s *State) Collect() error {
 	if err := s.acquire(); err != nil {
 		return err
 	}
 	defer s.done()
 	s.vm.Collect()
+	s.funcs.sweep(s.vm)
+	return nil
+}
+
+// Sweep calls Func.Gone of the functions that Luau has collected. It costs nothing where no Func has one.
+func (s *State) Sweep() error {
+	if s.funcs.watched == 0 {
+		return nil
+	}
+	if err := s.acquire(); err != nil {
+		return err
+	}
+	defer s.done()
+	s.funcs.sweep(s.vm)
 	return nil
 }
 

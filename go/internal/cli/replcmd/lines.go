@@ -11,6 +11,7 @@ import (
 	"github.com/peterh/liner"
 
 	"github.com/hukilau/hukilau/go/internal/app"
+	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -60,17 +61,26 @@ func (p *plain) line(bool) (string, error) {
 func (p *plain) remember(string)    {}
 func (p *plain) running(run func()) { run() }
 
-// editor reads lines at a terminal.
+// answer is what a Prompt brought.
+type answer struct {
+	line string
+	err  error
+}
+
+// editor reads lines at a terminal. Where the library can only print a prompt and let the terminal do the
+// rest (TERM=dumb, a width of 0), Ctrl-C is a signal also while a line is typed.
 type editor struct {
 	ctx          context.Context
-	left         bool // a Prompt is under way that nobody waits for
+	asked        chan answer // of a Prompt that is under way; nil: none is
+	interrupts   *exit.Interrupts
+	out          io.Writer
 	state        *liner.State
 	cooked, keys liner.ModeApplier
 }
 
-func newEditor(ctx context.Context, session *app.Session) *editor {
+func newEditor(ctx context.Context, session *app.Session, out io.Writer) *editor {
 	cooked, _ := liner.TerminalMode()
-	e := &editor{ctx: ctx, state: liner.NewLiner(), cooked: cooked}
+	e := &editor{ctx: ctx, state: liner.NewLiner(), cooked: cooked, interrupts: exit.InterruptsOf(ctx), out: out}
 	e.keys, _ = liner.TerminalMode()
 	e.state.SetCtrlCAborts(true)
 	e.state.SetTabCompletionStyle(liner.TabPrints)
@@ -84,23 +94,32 @@ func (e *editor) line(more bool) (string, error) {
 	if more {
 		prompt = ".. "
 	}
-	type outcome struct {
-		line string
-		err  error
+	if e.asked == nil {
+		e.asked = make(chan answer, 1)
+		go func(asked chan<- answer) {
+			line, err := e.state.Prompt(prompt)
+			asked <- answer{line, err}
+		}(e.asked)
+	} else { // the terminal has dropped what was typed, and the Prompt goes on
+		fmt.Fprint(e.out, "\n"+prompt)
 	}
-	done := make(chan outcome, 1)
-	go func() {
-		line, err := e.state.Prompt(prompt)
-		done <- outcome{line, err}
-	}()
+	aborted := make(chan struct{}, 1)
+	defer e.interrupts.Take(func() {
+		select {
+		case aborted <- struct{}{}:
+		default:
+		}
+	})()
 	select {
-	case o := <-done:
-		if errors.Is(o.err, liner.ErrPromptAborted) {
+	case a := <-e.asked:
+		e.asked = nil
+		if errors.Is(a.err, liner.ErrPromptAborted) {
 			return "", errAborted
 		}
-		return o.line, o.err
+		return a.line, a.err
+	case <-aborted:
+		return "", errAborted
 	case <-e.ctx.Done(): // the program ends, and Prompt with it
-		e.left = true
 		return "", context.Cause(e.ctx)
 	}
 }
@@ -133,7 +152,7 @@ func (e *editor) close() {
 	if _, err := e.state.WriteHistory(&text); err == nil {
 		_ = app.WriteHistory(text.String())
 	}
-	if e.left {
+	if e.asked != nil {
 		_ = e.cookedMode()
 		return
 	}

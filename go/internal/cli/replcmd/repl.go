@@ -17,7 +17,11 @@ import (
 
 const long = `Runs Luau line by line. An expression shows its values, and _ is the first of the last ones. Globals stay from
 input to input; locals end with theirs, so use globals. An input that is not complete goes on in the next
-line. Ctrl-C ends what runs, Ctrl-D the session. Without a terminal it reads all inputs and shows no prompts.`
+line. Ctrl-C ends what runs, and with it the globals, or clears a line; Ctrl-D ends the session. Without a
+terminal it reads all inputs and shows no prompts.
+
+An error does not end the session, with or without a terminal, so the exit code is 0 at its end, as it is with
+python -i, node -i and lua -i. To let errors count, run the text as one script: luau -`
 
 const greeting = "Globals stay, locals end with their input. _ is the last value, Tab completes, Ctrl-D ends.\n"
 
@@ -43,7 +47,7 @@ func run(cmd *cobra.Command, f *runflags.Flags) error {
 	defer session.Close()
 	l := &loop{session: session, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), tell: f.Tell}
 	if in, ok := cmd.InOrStdin().(io.Writer); ok && app.Terminal(in) && app.Terminal(cmd.OutOrStdout()) {
-		editor := newEditor(cmd.Context(), session)
+		editor := newEditor(cmd.Context(), session, l.out)
 		defer editor.close()
 		fmt.Fprint(l.out, greeting)
 		err := l.run(cmd.Context(), editor)

@@ -109,9 +109,8 @@ func (f *flags) chooseText(cmd *cobra.Command, args []string, s *app.Script) err
 	if s.Path != "-" {
 		return nil
 	}
-	text, err := app.ReadText(cmd.Context(), "stdin", cmd.InOrStdin())
-	s.Path, s.Text = "stdin", &text
-	return err
+	s.Path, s.Input = "stdin", cmd.InOrStdin()
+	return nil
 }
 
 func run(cmd *cobra.Command, f *flags, args []string) error {

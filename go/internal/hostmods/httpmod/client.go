@@ -73,17 +73,20 @@ func orDefault[T comparable](field *T, value T) {
 	}
 }
 
+// maxResponseHeader is how large the head of a response may be.
+const maxResponseHeader = 256 << 10
+
 func newTransport(roots *x509.CertPool) *http.Transport {
 	return &http.Transport{
 		TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    connectTimeout,
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true, // undone here, under the limit
-		MaxIdleConns:           32,
-		MaxIdleConnsPerHost:    8,
+		MaxIdleConns:           256,
+		MaxIdleConnsPerHost:    64, // a script that maps over a list keeps as many busy
 		IdleConnTimeout:        60 * time.Second,
 		ExpectContinueTimeout:  time.Second,
-		MaxResponseHeaderBytes: 256 << 10,
+		MaxResponseHeaderBytes: maxResponseHeader,
 		HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: 256 << 10},
 	}
 }
@@ -103,7 +106,7 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
 	if r.MaxBody < 0 {
 		return nil, invalid("a body that is read whole needs a size limit")
 	}
-	s, err := c.open(ctx, r)
+	s, err := c.open(ctx, ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -117,9 +120,10 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
 
 // Open sends r and returns as soon as the head of the response is there. The
 // timeout covers that part; after it each wait for more bytes may take
-// r.IdleTimeout. Every error is an *Error. The stream ends with ctx, or with Close.
-func (c *Client) Open(ctx context.Context, r *Request) (*Stream, error) {
-	s, err := c.open(ctx, r)
+// r.IdleTimeout. Every error is an *Error. Opening ends with ctx; the stream ends
+// with life, or with Close.
+func (c *Client) Open(ctx, life context.Context, r *Request) (*Stream, error) {
+	s, err := c.open(ctx, life, r)
 	if err != nil {
 		return nil, err
 	}

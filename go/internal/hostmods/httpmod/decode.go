@@ -29,21 +29,48 @@ func coding(header http.Header) string {
 // that making one never waits for the server.
 type decoder struct {
 	coding string
+	wire   *watchedEnd
 	src    *bufio.Reader
 	out    io.Reader
 }
 
 func newDecoder(coding string, src io.Reader) *decoder {
-	return &decoder{coding: coding, src: bufio.NewReader(src)}
+	wire := &watchedEnd{src: src}
+	return &decoder{coding: coding, wire: wire, src: bufio.NewReader(wire)}
 }
+
+// watchedEnd notes that its source came to its end without an error.
+type watchedEnd struct {
+	src   io.Reader
+	ended bool
+}
+
+func (w *watchedEnd) Read(p []byte) (int, error) {
+	n, err := w.src.Read(p)
+	w.ended = w.ended || err == io.EOF
+	return n, err
+}
+
+// cutOff is a body that came whole, but what is encoded in it is not.
+type cutOff struct{ coding string }
+
+func (e *cutOff) Error() string { return "the body ends before its " + e.coding + " data does" }
 
 func (d *decoder) Read(p []byte) (int, error) {
 	if d.out == nil {
 		if err := d.start(); err != nil {
-			return 0, err
+			return 0, d.explain(err)
 		}
 	}
-	return d.out.Read(p)
+	n, err := d.out.Read(p)
+	return n, d.explain(err)
+}
+
+func (d *decoder) explain(err error) error {
+	if err == io.ErrUnexpectedEOF && d.wire.ended {
+		return &cutOff{d.coding}
+	}
+	return err
 }
 
 // start leaves io.EOF alone: an empty body is empty in any coding.

@@ -16,6 +16,18 @@ const (
 	CodeArgument   = "invalid_argument" // the request cannot be sent as it stands
 )
 
+// Reasons of an [Error] that is about TLS. They are stable as well.
+const (
+	ReasonName        = "certificate_name"          // the certificate is for other hosts
+	ReasonExpired     = "certificate_expired"       // it was valid once
+	ReasonNotYetValid = "certificate_not_yet_valid" // it will be valid, or a clock is wrong
+	ReasonAuthority   = "certificate_authority"     // nobody who is trusted signed it
+	ReasonInvalid     = "certificate_invalid"       // anything else about it
+	ReasonTLSVersion  = "tls_version"               // the server speaks none of 1.2 and 1.3
+	ReasonHandshake   = "tls_handshake"             // the server refused
+	ReasonNotTLS      = "not_tls"                   // what answers is no TLS
+)
+
 // Error is every error this package returns from a request. It is read-only
 // and may be shared.
 type Error struct {
@@ -25,6 +37,7 @@ type Error struct {
 	URL       string // of the hop that failed; without user, query and fragment
 	Key       string // for CodePermission: "net", "net_private" or "deny_net"
 	Host      string // for CodePermission: what to add to Key, or what it denies
+	Reason    string // of a CodeUpstream that is about TLS: one of the Reason constants
 	Retryable bool   // the same request may succeed later; whether it may be repeated is the caller's to know
 	cause     error
 }
@@ -57,7 +70,7 @@ func (e *Error) ErrorCode() string { return e.Code }
 // ErrorFields is what scripts see beside code and message.
 func (e *Error) ErrorFields() map[string]any {
 	fields := map[string]any{"retryable": e.Retryable}
-	for name, value := range map[string]string{"method": e.Method, "url": e.URL, "key": e.Key, "host": e.Host} {
+	for name, value := range map[string]string{"method": e.Method, "url": e.URL, "key": e.Key, "host": e.Host, "reason": e.Reason} {
 		if value != "" {
 			fields[name] = value
 		}

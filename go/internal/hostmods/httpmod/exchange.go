@@ -10,13 +10,16 @@ import (
 )
 
 // open sends a request, follows its redirects and returns the last response with
-// its timer still running.
-func (c *Client) open(parent context.Context, r *Request) (*Stream, error) {
+// its timer still running. All that ends with opening; what is open, with life only.
+func (c *Client) open(opening, life context.Context, r *Request) (*Stream, error) {
 	h, err := newHop(r, c.opts.UserAgent)
 	if err != nil {
-		return nil, asError(parent, err)
+		return nil, asError(opening, err)
 	}
-	ctx, cancel := context.WithCancelCause(parent)
+	ctx, cancel := context.WithCancelCause(life)
+	if opening != life {
+		defer context.AfterFunc(opening, func() { cancel(context.Cause(opening)) })()
+	}
 	s := &Stream{ctx: ctx, cancel: cancel, client: c, account: &ledger{mem: r.Memory}}
 	s.startTimer(pick(r.Timeout, c.opts.Timeout))
 	if err := c.acquire(s); err != nil {
@@ -122,6 +125,10 @@ func (c *Client) send(ctx context.Context, h *hop) (*http.Response, error) {
 	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
 		resp.Body.Close()
 		return nil, upstream("the server changed protocols without being asked", false, nil)
+	}
+	if err == nil && (resp.StatusCode < 100 || resp.StatusCode > 999) {
+		resp.Body.Close()
+		return nil, upstream("the server answers with a status that is none, "+quote(resp.Status), false, nil)
 	}
 	return resp, err
 }

@@ -5,8 +5,6 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -53,14 +51,17 @@ func networkError(err error) *Error {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return dnsError(dns, err)
 	}
-	if message, ok := certificateMessage(err); ok {
-		return upstream(message, false, err)
+	if e := tlsError(err); e != nil {
+		return e
 	}
 	if message, ok := decodingMessage(err); ok {
 		return upstream(message, false, err)
 	}
 	if message, ok := socketMessage(err); ok {
 		return upstream(message, true, err)
+	}
+	if e := protocolError(err); e != nil {
+		return e
 	}
 	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
 		return &Error{Code: CodeTimeout, Message: "connecting took too long", Retryable: true, cause: err}
@@ -83,32 +84,13 @@ func dnsError(dns *net.DNSError, err error) *Error {
 	return upstream("looking up "+name+" failed", true, err)
 }
 
-func certificateMessage(err error) (string, bool) {
-	if host, ok := errors.AsType[x509.HostnameError](err); ok {
-		return "the server's certificate is not for " + host.Host, true
-	}
-	if bad, ok := errors.AsType[x509.CertificateInvalidError](err); ok && bad.Reason == x509.Expired {
-		return "the server's certificate has expired or is not valid yet", true
-	}
-	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "the server's certificate is signed by an unknown authority", true
-	}
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return "the server's certificate is not trusted", true
-	}
-	if alert, ok := errors.AsType[tls.AlertError](err); ok {
-		return "the TLS handshake failed: " + alert.Error(), true
-	}
-	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return "the server does not speak TLS on this port", true
-	}
-	return "", false
-}
-
 func decodingMessage(err error) (string, bool) {
 	_, corrupt := errors.AsType[flate.CorruptInputError](err)
 	for _, known := range []error{gzip.ErrHeader, gzip.ErrChecksum, zlib.ErrHeader, zlib.ErrChecksum, zlib.ErrDictionary} {
 		corrupt = corrupt || errors.Is(err, known)
+	}
+	if _, ends := errors.AsType[*cutOff](err); ends {
+		return err.Error(), true
 	}
 	return "the body is not what its Content-Encoding says", corrupt
 }
@@ -116,7 +98,7 @@ func decodingMessage(err error) (string, bool) {
 func socketMessage(err error) (string, bool) {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "connection refused", true
+		return "connection refused: no server listens there; check host and port, and that it runs", true
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, net.ErrClosed):
 		return "the connection was broken off", true
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):

@@ -1,6 +1,7 @@
 package httpmod
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -66,6 +67,28 @@ func TestScriptStream(t *testing.T) {
 	require.Contains(t, out[3].(map[string]any)["message"], "http.read: there is no open stream 1")
 }
 
+func TestScriptStreamClosesWithItsTable(t *testing.T) {
+	vm := newStreamVM(t)
+	vm.Run(t, `
+		local http = __native.http
+		kept = http.open({url = url, method = "POST", body = "end"})
+		assert(kept.is_open())
+		for _ = 1, 300 do
+			http.read(http.open({url = url, method = "POST", body = "end"}).id, 1)
+		end
+		local id = http.open({url = url, method = "POST", body = "end"}).id
+		http.close(id)
+		assert(http.read(kept.id, 5) == "piece")`)
+	vm.Collect()
+	out := vm.Run(t, `
+		local open = 0
+		for id = 1, 302 do
+			if pcall(__native.http.read, id, 1) then open += 1 end
+		end
+		return open, kept.is_open(), __native.http.close(kept.id), kept.is_open()`)
+	require.Equal(t, []any{1.0, true, nil, false}, out)
+}
+
 func TestScriptRequestErrors(t *testing.T) {
 	vm := newStreamVM(t)
 	for source, want := range map[string][2]string{
@@ -105,22 +128,32 @@ func TestScriptStreamsAreFewAndEndWithTheRun(t *testing.T) {
 	_, ok = s.reserve()
 	require.False(t, ok)
 	server := serve(t, pieces)
-	stream, err := client.Open(t.Context(), &Request{URL: server.URL + "/"})
+	stream, err := client.Open(t.Context(), t.Context(), &Request{URL: server.URL + "/"})
 	require.NoError(t, err)
 	require.Equal(t, 1, s.settle(early, stream))
 	s.settle(early, nil)
 	_, ok = s.reserve()
 	require.True(t, ok, "a failed request gives its place back")
-	used, err := s.use(1)
+	used, err := s.find(1)
 	require.NoError(t, err)
-	_, err = s.use(1)
-	require.ErrorContains(t, err, "another task is reading")
+	reader, stop := context.WithCancel(t.Context())
+	defer stop()
+	one, first := s.claim(used)
+	require.True(t, first)
+	other, first := s.claim(used)
+	require.False(t, first)
+	one.ctx = reader
+	close(one.began)
+	require.ErrorContains(t, s.queue(used, other), "another task is reading")
+	stop()
+	time.AfterFunc(10*time.Millisecond, func() { s.leave(1, used, false) })
+	require.NoError(t, s.queue(used, other), "who was cancelled counts no more")
 	s.leave(1, used, false)
 	i.EndRun()
 	_, err = stream.Read(make([]byte, 10))
 	failure(t, err, CodeCancelled)
 
-	late, err := client.Open(t.Context(), &Request{URL: server.URL + "/"})
+	late, err := client.Open(t.Context(), t.Context(), &Request{URL: server.URL + "/"})
 	require.NoError(t, err)
 	require.Zero(t, s.settle(early, late), "a stream of an ended run is closed")
 	_, err = late.Read(make([]byte, 10))

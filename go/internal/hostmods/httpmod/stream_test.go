@@ -91,7 +91,7 @@ func ticker(t *testing.T) (*httptest.Server, chan string) {
 func TestStreamOutlivesTheTimeoutOfItsHead(t *testing.T) {
 	s, lines := ticker(t)
 	c := newClient(t, Options{Policy: everything})
-	stream, err := c.Open(t.Context(), &Request{URL: s.URL, Timeout: 300 * time.Millisecond, IdleTimeout: -1})
+	stream, err := c.Open(t.Context(), t.Context(), &Request{URL: s.URL, Timeout: 300 * time.Millisecond, IdleTimeout: -1})
 	require.NoError(t, err)
 	defer stream.Close()
 	in := bufio.NewReader(stream)
@@ -104,7 +104,7 @@ func TestStreamOutlivesTheTimeoutOfItsHead(t *testing.T) {
 func TestStreamThatFallsSilent(t *testing.T) {
 	s, lines := ticker(t)
 	c := newClient(t, Options{Policy: everything})
-	stream, err := c.Open(t.Context(), &Request{URL: s.URL, IdleTimeout: short})
+	stream, err := c.Open(t.Context(), t.Context(), &Request{URL: s.URL, IdleTimeout: short})
 	require.NoError(t, err)
 	defer stream.Close()
 	in := bufio.NewReader(stream)
@@ -123,7 +123,7 @@ func TestStreamHasTheSameLimits(t *testing.T) {
 	c := newClient(t, Options{Policy: everything, MaxBody: 1000})
 	mem := &account{}
 	read := func(limit int64) (int64, error) {
-		stream, err := c.Open(t.Context(), &Request{URL: s.URL, MaxBody: limit, Memory: mem})
+		stream, err := c.Open(t.Context(), t.Context(), &Request{URL: s.URL, MaxBody: limit, Memory: mem})
 		require.NoError(t, err)
 		defer stream.Close()
 		return io.Copy(io.Discard, stream)
@@ -135,14 +135,14 @@ func TestStreamHasTheSameLimits(t *testing.T) {
 	require.NoError(t, err)
 	assert.EqualValues(t, 5000, n)
 	assert.Zero(t, mem.now())
-	_, err = newClient(t, Options{}).Open(t.Context(), &Request{URL: s.URL})
+	_, err = newClient(t, Options{}).Open(t.Context(), t.Context(), &Request{URL: s.URL})
 	failure(t, err, CodePermission)
 }
 
 func TestStreamCloseWakesItsReader(t *testing.T) {
 	s, _ := ticker(t)
 	c := newClient(t, Options{Policy: everything})
-	stream, err := c.Open(t.Context(), &Request{URL: s.URL})
+	stream, err := c.Open(t.Context(), t.Context(), &Request{URL: s.URL})
 	require.NoError(t, err)
 	time.AfterFunc(short, func() { stream.Close() })
 	_, err = stream.Read(make([]byte, 10))
@@ -164,7 +164,7 @@ func TestA22_AbandonedRequestsAndStreams(t *testing.T) {
 		var opened, done sync.WaitGroup
 		for i := range 25 {
 			opened.Go(func() {
-				_, err := c.Open(ctx, &Request{URL: s.URL, Memory: mem}) // never closed
+				_, err := c.Open(ctx, ctx, &Request{URL: s.URL, Memory: mem}) // never closed
 				assert.NoError(t, err)
 			})
 			done.Go(func() {
@@ -201,12 +201,12 @@ func openFiles(t *testing.T) int {
 func TestRequestsWaitForASlot(t *testing.T) {
 	s, _ := ticker(t)
 	c := newClient(t, Options{Policy: everything, MaxInFlight: 1})
-	stream, err := c.Open(t.Context(), &Request{URL: s.URL})
+	stream, err := c.Open(t.Context(), t.Context(), &Request{URL: s.URL})
 	require.NoError(t, err)
 	_, err = c.Do(t.Context(), &Request{URL: s.URL, Timeout: short})
 	failure(t, err, CodeTimeout)
 	stream.Close()
-	again, err := c.Open(t.Context(), &Request{URL: s.URL})
+	again, err := c.Open(t.Context(), t.Context(), &Request{URL: s.URL})
 	require.NoError(t, err)
 	again.Close()
 }
