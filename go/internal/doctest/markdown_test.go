@@ -2,14 +2,15 @@ package doctest
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -58,7 +59,7 @@ func readPage(root, path string) (*page, []fault, error) {
 
 func parsePage(path string, source []byte) (*page, []fault) {
 	r := reading{page: &page{path: path, anchor: map[string]bool{}}, source: source}
-	markdown := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	markdown := goldmark.New(goldmark.WithExtensions(extension.GFM))
 	tree := markdown.Parser().Parse(text.NewReader(source))
 	_ = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
@@ -80,10 +81,22 @@ func (r *reading) visit(n ast.Node) {
 	case *ast.Link:
 		r.page.links = append(r.page.links, link{string(n.Destination), r.lineOf(n.Parent())})
 	case *ast.Heading:
-		if id, ok := n.AttributeString("id"); ok {
-			r.page.anchor[string(id.([]byte))] = true
-		}
+		r.heading(n)
 	}
+}
+
+var inAnchor = regexp.MustCompile(`[^\pL\pN _-]`)
+
+// heading notes the anchor of a heading as forges make it: lower case, hyphens for spaces, no punctuation, and
+// a number at the end of one that is there already.
+func (r *reading) heading(n *ast.Heading) {
+	name := strings.ToLower(inAnchor.ReplaceAllString(string(n.Lines().Value(r.source)), ""))
+	name = strings.ReplaceAll(name, " ", "-")
+	free := name
+	for i := 1; r.page.anchor[free]; i++ {
+		free = fmt.Sprintf("%s-%d", name, i)
+	}
+	r.page.anchor[free] = true
 }
 
 func (r *reading) fault(line int, text string) { r.faults = append(r.faults, fault{line, text}) }

@@ -115,7 +115,7 @@ func TestBadPages(t *testing.T) {
 }
 
 func TestLinks(t *testing.T) {
-	p, _ := parsePage("docs/guide/page.md", []byte("# A heading\n\n[a](#a-heading) [b](#another) [c](../../README.md)\n[d](nothing.md) [e](https://luau.org) [f](../../README.md#nothing)\n"))
+	p, _ := parsePage("docs/guide/page.md", []byte("# A heading\n\n## `m.is_it(x)`, twice\n\n## `m.is_it(x)`, twice\n\n[g](#mis_itx-twice-1) [a](#a-heading) [b](#another) [c](../../README.md)\n[d](nothing.md) [e](https://luau.org) [f](../../README.md#nothing)\n"))
 	var said []string
 	for _, f := range brokenLinks(treeRoot(t), p) {
 		said = append(said, f.text)
