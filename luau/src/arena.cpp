@@ -133,9 +133,10 @@ void* refuse(Arena* a)
 void account(Arena* a, size_t more)
 {
     a->used += more;
-    if (a->used > a->peak)
-        a->peak = a->used;
-    if (a->pressure && a->armed && total(a) >= a->threshold)
+    size_t now = total(a);
+    if (now > a->peak)
+        a->peak = now;
+    if (a->pressure && a->armed && now >= a->threshold)
     {
         a->armed = false;
         a->pressure(a->pressure_ctx);
@@ -401,7 +402,7 @@ void arena_on_pressure(Arena* a, size_t threshold, ArenaPressure fn, void* ctx)
 
 void arena_rewound(Arena* a, size_t keep)
 {
-    a->peak = a->used;
+    a->peak = total(a);
     a->armed = total(a) < a->threshold;
     give_back(a, keep);
 }

@@ -363,7 +363,9 @@ extern "C" void hk_vm_stats(hk_vm* vm, hk_stats* out)
     size_t charged = size_t(vm->charged.load(std::memory_order_relaxed));
     out->memory_used =
         charged + (vm->arena ? arena_used(vm->arena) : size_t(vm->mallocUsed.load(std::memory_order_relaxed)));
-    out->memory_peak = vm->arena ? arena_peak(vm->arena) : out->memory_used;
+    // What was charged after the last allocation is in no peak of the arena yet.
+    size_t peak = vm->arena ? arena_peak(vm->arena) : 0;
+    out->memory_peak = peak > out->memory_used ? peak : out->memory_used;
     out->host_calls = vm->hostCalls;
     out->output = vm->outputTotal;
     out->image_bytes = vm->image ? image_bytes(vm->image) : 0;

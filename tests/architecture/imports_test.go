@@ -41,7 +41,7 @@ var layers = []layer{
 	{"verbs", `^go/internal/cli/\w+cmd$`, false},
 	{"command line", `^go/internal/cli$`, false},
 	{"main", `^go/cmd/`, false},
-	{"tests", `^(tests|go/internal/(bench|benchmarks?|servertest))(/|$)`, true},
+	{"tests", `^(tests|go/internal/(bench|benchmarks?|doctest|servertest))(/|$)`, true},
 }
 
 // Pairs of layers that may not meet although one is below the other.

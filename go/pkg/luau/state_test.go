@@ -170,3 +170,24 @@ func TestCompileRefusesWhatTakesMinutes(t *testing.T) {
 		require.NoError(t, err, name)
 	}
 }
+
+// What host functions charge is in the peak as it is in the use.
+func TestPeakCountsCharges(t *testing.T) {
+	s := newState(t, luau.Options{})
+	const charged = 10 << 20
+	require.True(t, s.Charge(charged))
+	stats, err := s.Stats()
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, stats.MemoryPeak, stats.MemoryUsed)
+	if onMalloc {
+		return // its peak is not kept
+	}
+
+	_, err = s.Do(context.Background(), "=t", "return {}")
+	require.NoError(t, err)
+	s.Uncharge(charged)
+	stats, err = s.Stats()
+	require.NoError(t, err)
+	require.Less(t, stats.MemoryUsed, uint64(charged))
+	require.Greater(t, stats.MemoryPeak, uint64(charged))
+}

@@ -42,5 +42,5 @@ func ExampleClient_Do() {
 	// Output:
 	// 200 hello
 	// permission net_private
-	// GET http://169.254.169.254/latest: no permission to reach 169.254.169.254 on port 80 (it is a link-local address); to allow it, add "169.254.169.254" to net_private
+	// GET http://169.254.169.254/latest: no permission to reach 169.254.169.254 on port 80 (it is a link-local address); to allow it, add "169.254.169.254" to net_private (on the command line: --allow-net-private=169.254.169.254)
 }

@@ -243,6 +243,7 @@ func denied(key string, t target, why string) *Error {
 	}
 	return &Error{
 		Code: CodePermission, Key: key, Host: t.host.name,
-		Message: fmt.Sprintf("no permission to reach %s on port %d%s; to allow it, add %q to %s", t.host.name, t.port, why, t.host.name, key),
+		Message: fmt.Sprintf("no permission to reach %s on port %d%s; to allow it, add %q to %s (on the command line: --allow-%s=%s)",
+			t.host.name, t.port, why, t.host.name, key, strings.ReplaceAll(key, "_", "-"), t.host.name),
 	}
 }
