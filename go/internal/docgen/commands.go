@@ -47,13 +47,13 @@ func (p *page) verb(cmd *cobra.Command) {
 	}
 	for _, block := range helpBlocks(about) {
 		if strings.HasPrefix(block, "\t") {
-			p.code("sh", strings.ReplaceAll(strings.TrimPrefix(block, "\t"), "\n\t", "\n"))
+			p.code("text", strings.ReplaceAll(strings.TrimPrefix(block, "\t"), "\n\t", "\n"))
 			continue
 		}
 		p.paragraph(escaped(block))
 	}
 	if cmd.Example != "" {
-		p.code("sh", strings.ReplaceAll(strings.TrimPrefix(cmd.Example, "  "), "\n  ", "\n"))
+		p.code("text", strings.ReplaceAll(strings.TrimPrefix(cmd.Example, "  "), "\n  ", "\n"))
 	}
 	p.flags(cmd.NonInheritedFlags())
 }

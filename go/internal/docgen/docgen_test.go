@@ -36,7 +36,12 @@ func TestWriteLeavesOnlyThePages(t *testing.T) {
 	folder := t.TempDir()
 	old := filepath.Join(folder, "gone.md")
 	require.NoError(t, os.WriteFile(old, []byte("old"), 0o644))
-	require.NoError(t, write(folder))
+	written, err := write(folder)
+	require.NoError(t, err)
+	require.Greater(t, len(written), 20)
+	written, err = write(folder)
+	require.NoError(t, err)
+	require.Empty(t, written, "nothing changed")
 	require.NoFileExists(t, old)
 	require.FileExists(t, filepath.Join(folder, "haivivi-http.md"))
 	for _, path := range []string{"README.md", "native.md", "commands.md"} {

@@ -18,29 +18,33 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: docgen FOLDER")
 		os.Exit(2)
 	}
-	if err := write(os.Args[1]); err != nil {
+	written, err := write(os.Args[1])
+	for _, path := range written {
+		fmt.Println("written", path)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-// write makes the folder hold the pages, and no other ones.
-func write(folder string) error {
+// write makes the folder hold the pages, and no other ones. It gives those that are new or changed.
+func write(folder string) (written []string, err error) {
 	pages, err := pages()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
+		return nil, err
 	}
 	old, err := filepath.Glob(filepath.Join(folder, "*.md"))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, path := range old {
 		if _, kept := pages[filepath.Base(path)]; !kept {
 			if err := os.Remove(path); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
@@ -50,11 +54,11 @@ func write(folder string) error {
 			continue
 		}
 		if err := os.WriteFile(path, pages[name], 0o644); err != nil {
-			return err
+			return written, err
 		}
-		fmt.Println("written", path)
+		written = append(written, path)
 	}
-	return nil
+	return written, nil
 }
 
 // fileName is the page of a module.

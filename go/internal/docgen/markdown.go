@@ -14,8 +14,11 @@ type page struct{ strings.Builder }
 const signatureWidth = 100
 
 func (p *page) title(text, from string) {
-	fmt.Fprintf(p, "# %s\n\n<!-- Made by `make docs` from %s; changes belong there. -->\n", text, from)
+	fmt.Fprintf(p, "# %s\n\n_Made by `make docs` from %s: changes belong there._\n", text, from)
 }
+
+// declaration writes a block that is Luau, and nothing to run.
+func (p *page) declaration(text string) { p.code("luau no-run", text) }
 
 func (p *page) heading(level int, text string) {
 	fmt.Fprintf(p, "\n%s %s\n", strings.Repeat("#", level), text)
@@ -107,7 +110,7 @@ func (p *page) values(list []*luaudoc.Value, prefix string, level int, of *luaud
 		switch v.Kind {
 		case luaudoc.Function:
 			p.heading(level, escaped(called(name, v.Signature)))
-			p.code("luau no-run", v.Signature.Text(name, signatureWidth))
+			p.declaration(v.Signature.Text(name, signatureWidth) + " end")
 		case luaudoc.Link:
 			p.heading(level, escaped(name))
 			module := v.Module
@@ -118,7 +121,7 @@ func (p *page) values(list []*luaudoc.Value, prefix string, level int, of *luaud
 		default:
 			p.heading(level, escaped(name))
 			if v.Type != "" {
-				p.code("luau no-run", name+": "+v.Type)
+				p.paragraph("`" + name + ": " + v.Type + "`")
 			}
 		}
 		p.comment(v.Comment)
@@ -129,7 +132,7 @@ func (p *page) values(list []*luaudoc.Value, prefix string, level int, of *luaud
 func (p *page) types(list []*luaudoc.Type, level int) {
 	for _, t := range list {
 		p.heading(level, "type "+escaped(t.Name))
-		p.code("luau no-run", t.Source)
+		p.declaration(t.Source)
 		p.comment(t.Comment)
 		p.values(t.Methods, t.Name+".", level+1, nil)
 	}

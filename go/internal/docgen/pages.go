@@ -41,7 +41,7 @@ func pages() (map[string][]byte, error) {
 
 func index(modules []*luaudoc.Module) []byte {
 	var p page
-	p.title("Reference", "of the sources")
+	p.title("Reference", "the sources")
 	p.paragraph("What scripts find, and the command line. `luau doc` shows the same in a terminal.")
 	p.heading(2, "Modules")
 	p.paragraph("Each is there by `require`, with the name in the first column.")
@@ -58,13 +58,25 @@ func index(modules []*luaudoc.Module) []byte {
 
 func modulePage(m *luaudoc.Module) []byte {
 	var p page
-	p.title(m.Name, "libs/"+m.Name)
-	p.code("luau", fmt.Sprintf("local %s = require(%q)", m.Name[strings.LastIndexByte(m.Name, '/')+1:], m.Name))
+	p.title(m.Name, "`libs/"+m.Name+"`")
+	p.code("luau", fmt.Sprintf("local %s = require(%q)", localName(m.Name), m.Name))
 	p.comment(m.Comment)
 	p.contents(m)
 	p.values(m.Values, m.Title()+".", 2, m)
 	p.types(m.Types, 2)
 	return []byte(p.String())
+}
+
+// localName is what a script may call a module: not as a library of Luau itself.
+func localName(module string) string {
+	switch name := module[strings.LastIndexByte(module, '/')+1:]; name {
+	case "string":
+		return "text"
+	case "table":
+		return "tables"
+	default:
+		return name
+	}
 }
 
 func nativeFunctions(hosts []*luaudoc.Module) []byte {

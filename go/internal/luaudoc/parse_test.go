@@ -96,7 +96,7 @@ func TestValues(t *testing.T) {
 		"declared": {
 			"declare lib: {\n\t-- Works.\n\twork: (a: string, ...any) -> (boolean, string?),\n\tsize: number,\n}\n-- F.\ndeclare function f<T>(x: T): T\ndeclare class C extends D\n\t-- X.\n\tx: number\n\tfunction go(self, y: string): ()\nend\ntype Own = string",
 			[]string{
-				"m.lib: ", "function m.lib.work(a: string, ...any): (boolean, string?) -- Works.", "m.lib.size: number",
+				"m.lib: ", "function m.lib.work(a: string, ...: any): (boolean, string?) -- Works.", "m.lib.size: number",
 				"function m.f<T>(x: T): T -- F.",
 				"declare class C extends D\n\t-- X.\n\tx: number\n\tfunction go(self, y: string): ()\nend", "m.C.x: number -- X.", "m.C.go: (self, y: string): ()",
 				"type Own = string",

@@ -54,7 +54,11 @@ func (f *file) signature(fn *function, method bool) *Signature {
 			s.Method = true
 			continue
 		}
-		s.Params = append(s.Params, f.flat(p.span))
+		text := f.flat(p.span)
+		if fn.typ && p.name == "" {
+			text = unnamed(text)
+		}
+		s.Params = append(s.Params, text)
 	}
 	if fn.returns != nil {
 		s.Returns = f.flat(fn.returns.span)
@@ -63,6 +67,17 @@ func (f *file) signature(fn *function, method bool) *Signature {
 		s.Returns = ""
 	}
 	return s
+}
+
+// unnamed is a parameter of which a function type says the type only.
+func unnamed(typ string) string {
+	if rest, variadic := strings.CutPrefix(typ, "..."); variadic {
+		return "...: " + rest
+	}
+	if strings.HasSuffix(typ, "...") {
+		return "...: " + typ
+	}
+	return "_: " + typ
 }
 
 // Text is the declaration of a function of that name, over several lines where one is longer than
