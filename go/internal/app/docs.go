@@ -132,7 +132,7 @@ func (d *Docs) HostModules() ([]*luaudoc.Module, error) {
 				values = append(values, v.Members...)
 			}
 		}
-		m.Values = values
+		m.Values, m.Globals = values, false
 		list = append(list, m)
 	}
 	return list, nil
@@ -251,6 +251,9 @@ func (d *Docs) noModule(name string, missing error) error {
 		return err
 	}
 	first, rest, dotted := strings.Cut(name, ".")
+	if isLuauOwn(first) {
+		return WithHint(err, first+" is Luau's own: https://luau.org/library has it")
+	}
 	if near := luaudoc.Nearest(name, names); near != "" {
 		return WithHint(err, fmt.Sprintf("did you mean %q? %s", near, listHint))
 	}
@@ -258,6 +261,15 @@ func (d *Docs) noModule(name string, missing error) error {
 		return WithHint(fmt.Errorf("there is no module %q", first), fmt.Sprintf("did you mean %q? %s", near+"."+rest, listHint))
 	}
 	return WithHint(err, listHint+"; a file is named as ./file.luau")
+}
+
+// isLuauOwn tells libraries and functions that Luau has without any module.
+func isLuauOwn(name string) bool {
+	return slices.Contains([]string{
+		"string", "table", "math", "os", "coroutine", "utf8", "bit32", "buffer", "debug", "vector", "integer",
+		"print", "require", "pcall", "xpcall", "error", "assert", "type", "typeof", "tostring", "tonumber", "pairs",
+		"ipairs", "next", "select", "unpack", "setmetatable", "getmetatable", "rawget", "rawset", "rawequal", "rawlen",
+	}, name)
 }
 
 // ModuleNames are the names of the SDK's modules, and __native.
@@ -278,7 +290,7 @@ func member(m *luaudoc.Module, name string) (Doc, error) {
 	if found, ok := m.Find(name); ok {
 		return Doc{Module: m, Member: &found}, nil
 	}
-	prefix := m.Title() + "."
+	prefix := m.Prefix()
 	var names []string
 	for _, found := range m.Members() {
 		names = append(names, strings.TrimPrefix(found.Name, prefix))

@@ -62,7 +62,7 @@ func modulePage(m *luaudoc.Module) []byte {
 	p.code("luau", fmt.Sprintf("local %s = require(%q)", localName(m.Name), m.Name))
 	p.comment(m.Comment)
 	p.contents(m)
-	p.values(m.Values, m.Title()+".", 2, m)
+	p.values(m.Values, m.Prefix(), 2, m)
 	p.types(m.Types, 2)
 	return []byte(p.String())
 }

@@ -15,6 +15,8 @@ import (
 type Module struct {
 	Name    string // as require knows it
 	Comment string // without comment marks; empty where there is none
+	// Globals says that the source declares globals, so that nothing stands before the names of Values.
+	Globals bool
 	Types   []*Type
 	// Values are the members of the table that the module returns. A module that returns a function has
 	// one value, whose Name is empty.

@@ -31,17 +31,25 @@ func (m *Module) Title() string {
 	return strings.ReplaceAll(strings.TrimPrefix(name, "@"), "/", ".")
 }
 
+// Prefix is what stands before the names of members.
+func (m *Module) Prefix() string {
+	if m.Globals {
+		return ""
+	}
+	return m.Title() + "."
+}
+
 // maxMembers bounds a list of a module's members.
 const maxMembers = 10000
 
 // Members are all that can be looked up in a module, in the order of the source.
 func (m *Module) Members() []Found {
-	list := members(nil, m.Values, m.Title()+".")
+	list := members(nil, m.Values, m.Prefix())
 	for _, t := range m.Types {
 		if len(list) >= maxMembers {
 			break
 		}
-		name := m.Title() + "." + t.Name
+		name := m.Prefix() + t.Name
 		list = append(list, Found{Name: name, Type: t})
 		for _, v := range t.Methods[:min(len(t.Methods), maxMembers)] {
 			list = append(list, Found{Name: name + "." + v.Name, Value: v, Of: t})
@@ -68,7 +76,7 @@ func members(list []Found, values []*Value, prefix string) []Found {
 // Find is the member of that name, as "get" or "Options.timeout"; a method is also found as
 // "Pattern:find".
 func (m *Module) Find(name string) (Found, bool) {
-	full := m.Title() + "." + strings.ReplaceAll(name, ":", ".")
+	full := m.Prefix() + strings.ReplaceAll(name, ":", ".")
 	for _, found := range m.Members() {
 		if found.Name == full {
 			return found, true

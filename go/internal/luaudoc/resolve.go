@@ -30,9 +30,9 @@ func (r *resolver) module(name string) *Module {
 		r.added[holder] = append(r.added[holder], a)
 		r.last[key(a.path)] = a
 	}
-	m := &Module{Name: name, Comment: r.file.comment}
+	m := &Module{Name: name, Comment: r.file.comment, Globals: len(r.file.declared) > 0}
 	for _, decl := range r.file.types {
-		if decl.exported || len(r.file.declared) > 0 {
+		if decl.exported || m.Globals {
 			m.Types = append(m.Types, r.exportedType(decl))
 		}
 	}

@@ -3,7 +3,7 @@ package luaudoc
 import "strings"
 
 // maxWork is how many bytes of a source are put into words again. A part may be asked for many times.
-const maxWork = 32 << 20
+const maxWork = 16 << 20
 
 // charge says whether n more bytes may be.
 func (f *file) charge(n int) bool {

@@ -67,16 +67,21 @@ func run(cmd *cobra.Command, folders, args []string) error {
 }
 
 func (p *page) list(docs *app.Docs) error {
+	modules, err := listed(docs)
+	if err == nil {
+		p.modules(modules)
+	}
+	return err
+}
+
+// listed are the modules of the SDK, and the functions of the host as one more.
+func listed(docs *app.Docs) ([]*luaudoc.Module, error) {
 	modules, err := docs.SDK()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	native, err := docs.Look(app.Native)
-	if err != nil {
-		return err
-	}
-	p.modules(append(modules, native.Module))
-	return nil
+	return append(modules, native.Module), err
 }
 
 func (p *page) look(docs *app.Docs, name string) error {
@@ -101,7 +106,7 @@ func complete(folders, args []string, word string) ([]string, cobra.ShellCompDir
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	names, err := docs.ModuleNames()
+	modules, err := listed(docs)
 	if err != nil || strings.HasPrefix(word, ".") || strings.HasPrefix(word, "/") {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
@@ -110,16 +115,37 @@ func complete(folders, args []string, word string) ([]string, cobra.ShellCompDir
 			return matching(memberNames(doc.Module), word), cobra.ShellCompDirectiveNoFileComp
 		}
 	}
+	var names []string
+	for _, m := range modules {
+		names = append(names, described(m.Name, m.Comment))
+	}
 	if names = matching(names, word); len(names) == 0 {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
+// described is a name with what shells show beside it.
+func described(name, comment string) string {
+	if summary := luaudoc.Summary(comment); summary != "" {
+		return name + "\t" + summary
+	}
+	return name
+}
+
 func memberNames(m *luaudoc.Module) []string {
 	var names []string
 	for _, found := range m.Members() {
-		names = append(names, m.Name+strings.TrimPrefix(found.Name, m.Title()))
+		comment := ""
+		switch {
+		case found.Value != nil:
+			comment = found.Value.Comment
+		case found.Type != nil:
+			comment = found.Type.Comment
+		default:
+			comment = found.Field.Comment
+		}
+		names = append(names, described(m.Name+"."+strings.TrimPrefix(found.Name, m.Prefix()), comment))
 	}
 	return names
 }

@@ -138,7 +138,7 @@ func (p *page) module(m *luaudoc.Module) {
 		p.line("")
 		p.comment(m.Comment)
 	}
-	prefix := m.Title() + "."
+	prefix := m.Prefix()
 	if m.Name == app.Native {
 		p.natives(m)
 	} else if len(m.Values) > 0 {
