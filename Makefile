@@ -118,6 +118,9 @@ format: ## gofmt and clang-format, in place
 	gofmt -w $$(git ls-files '*.go')
 	clang-format -i $$(git ls-files 'luau/*.cpp' 'luau/*.c' 'luau/*.h' 'bench/*.cpp' 'bench/*.h')
 
+docs: lib ## write docs/reference from the sources
+	@tools/go run ./go/internal/docgen docs/reference
+
 ##@ Measuring
 
 bench: bench-tools ## the table of budgets, each beside its peer (BENCH_ONCE=1: each once)
@@ -151,5 +154,5 @@ uninstall: ## remove what install put down, same PREFIX and DESTDIR
 	rm -rf '$(DESTDIR)$(PREFIX)/share/doc/hukilau'
 
 .PHONY: help build lib run clean test test-native test-library test-go test-luau test-install \
-	test-sanitize lib-san test-native-san test-go-san test-race fuzz soak lint format bench bench-peers \
+	test-sanitize lib-san test-native-san test-go-san test-race fuzz soak lint format docs bench bench-peers \
 	bench-tools peers install uninstall

@@ -27,7 +27,7 @@ type layer struct {
 var layers = []layer{
 	{"capi", `^go/internal/capi$`, false},
 	{"pkg/luau", `^go/pkg/luau$`, false},
-	{"libraries", `^libs$|^go/internal/module$`, false},
+	{"libraries", `^libs$|^go/internal/(module|luaudoc)$`, false},
 	{"pkg/hostmod", `^go/pkg/hostmod$`, false},
 	{"registry", `^go/internal/registry$`, false},
 	{"module tests", `^go/internal/modtest$`, false},
@@ -40,7 +40,7 @@ var layers = []layer{
 	{"cli", `^go/internal/cli/(exit|runflags|size)$`, true},
 	{"verbs", `^go/internal/cli/\w+cmd$`, false},
 	{"command line", `^go/internal/cli$`, false},
-	{"main", `^go/cmd/`, false},
+	{"main", `^go/cmd/|^go/internal/docgen$`, false},
 	{"tests", `^(tests|go/internal/(bench|benchmarks?|doctest|servertest))(/|$)`, true},
 }
 
@@ -62,12 +62,12 @@ var apart = []struct{ from, to, why string }{
 var guarded = []struct{ path, allowed, why string }{
 	{"C", `^go/internal/capi$`, "cgo stays in capi"},
 	{"unsafe", `^go/internal/capi$`, "unsafe stays in capi"},
-	{"os", `^go/(cmd/|internal/app$|internal/module$|internal/hostmods/fsmod$)`, "only main and app touch the process; the module resolver and fs work on files"},
+	{"os", `^go/(cmd/|internal/docgen$|internal/app$|internal/module$|internal/hostmods/fsmod$)`, "only main and app touch the process; the module resolver and fs work on files"},
 	{"os/signal", `^go/cmd/`, "signals belong to main"},
 	{"os/exec", `^go/cmd/`, "only main starts programs"},
 	{"syscall", `^go/(cmd/|internal/module$|internal/hostmods/(http|fs)mod$)`, "system calls: signals, FIFOs, sockets before they connect"},
 	{"net/http", `^go/internal/(hostmods/httpmod|server|gateway|agent|app)(/|$)`, "servers and models stay out of the small binary"},
-	{"github.com/spf13/cobra", `^go/internal/cli(/|$)`, "the command line stays in cli"},
+	{"github.com/spf13/cobra", `^go/internal/(cli(/|$)|docgen$)`, "the command line stays in cli"},
 	{"log", `^$`, "log/slog, or an error"},
 }
 

@@ -123,6 +123,7 @@ const (
 	Yellow = "33"
 	Blue   = "34"
 	Dim    = "2"
+	Bold   = "1"
 )
 
 // Paint gives text in a colour, where colour says so.

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"github.com/hukilau/hukilau/go/internal/app"
+	"github.com/hukilau/hukilau/go/internal/cli/doccmd"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/initcmd"
 	"github.com/hukilau/hukilau/go/internal/cli/replcmd"
@@ -25,18 +28,26 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
+// Root is the command with all verbs.
+func Root() *cobra.Command {
+	root := runcmd.Command("luau")
+	run := runcmd.Command("run")
+	run.Short = "Run a script, as luau alone does"
+	root.AddCommand(
+		run, replcmd.Command(), testcmd.Command(), doccmd.Command(), initcmd.Command(), typescmd.Command(), versioncmd.Command(),
+	)
+	return root
+}
+
 // Main runs the command line and gives the exit code.
 func Main(ctx context.Context, args []string, s Streams) int {
-	root := runcmd.Command("luau")
+	root := Root()
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	root.SetArgs(args)
 	root.Version = versioncmd.Line()
 	root.SetVersionTemplate("{{.Version}}\n")
-	run := runcmd.Command("run")
-	run.Short = "Run a script, as luau alone does"
-	root.AddCommand(run, replcmd.Command(), testcmd.Command(), initcmd.Command(), typescmd.Command(), versioncmd.Command())
 	cmd, err := root.ExecuteContextC(ctx)
 	var ended *app.ExitError
 	switch {

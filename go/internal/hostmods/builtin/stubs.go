@@ -23,8 +23,13 @@ import (
 	"github.com/hukilau/hukilau/go/internal/hostmods/yamlmod"
 )
 
-// stubs are the typed stubs of all modules, by name of the module.
-var stubs = []struct{ name, text string }{
+// Stub is the typed stub of one module.
+type Stub struct{ Name, Text string }
+
+// Stubs are those of all modules, by name.
+func Stubs() []Stub { return stubs }
+
+var stubs = []Stub{
 	{"agent", agentmod.Stub}, {"async", asyncmod.Stub}, {"context", contextmod.Stub}, {"crypto", cryptomod.Stub},
 	{"encoding", encodingmod.Stub}, {"env", envmod.Stub}, {"fs", fsmod.Stub}, {"http", httpmod.Stub},
 	{"json", jsonmod.Stub}, {"kv", kvmod.Stub}, {"log", logmod.Stub}, {"process", processmod.Stub},
@@ -43,7 +48,7 @@ const loaded = "\n-- The modules that were required, by name.\ndeclare package: 
 func Definitions() string {
 	var types, fields strings.Builder
 	for _, stub := range stubs {
-		head, body, _ := strings.Cut(stub.text, declaration)
+		head, body, _ := strings.Cut(stub.Text, declaration)
 		body = strings.TrimSuffix(body, declarationEnd)
 		if strings.Contains(head, "\ntype ") {
 			types.WriteString(head)

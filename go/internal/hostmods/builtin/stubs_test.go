@@ -21,7 +21,7 @@ func TestEveryModuleHasItsStub(t *testing.T) {
 		}
 	}
 	for _, stub := range stubs {
-		have = append(have, stub.name)
+		have = append(have, stub.Name)
 	}
 	require.Equal(t, want, have)
 }
@@ -37,11 +37,11 @@ func TestDefinitionsHoldEveryFieldOnce(t *testing.T) {
 		seen[match[1]] = true
 	}
 	for _, stub := range stubs {
-		_, body, found := strings.Cut(stub.text, declaration)
-		require.True(t, found && strings.HasSuffix(body, "\n"+declarationEnd), "%s: the declaration is not the stub's end", stub.name)
-		require.Contains(t, text, strings.TrimSuffix(body, declarationEnd), stub.name)
+		_, body, found := strings.Cut(stub.Text, declaration)
+		require.True(t, found && strings.HasSuffix(body, "\n"+declarationEnd), "%s: the declaration is not the stub's end", stub.Name)
+		require.Contains(t, text, strings.TrimSuffix(body, declarationEnd), stub.Name)
 		for _, match := range field.FindAllStringSubmatch(body, -1) {
-			require.True(t, seen[match[1]], "%s: %s is missing", stub.name, match[1])
+			require.True(t, seen[match[1]], "%s: %s is missing", stub.Name, match[1])
 		}
 	}
 	require.Equal(t, strings.Count(text, "{"), strings.Count(text, "}"))

@@ -1,0 +1,242 @@
+package doccmd
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hukilau/hukilau/go/internal/app"
+	"github.com/hukilau/hukilau/go/internal/luaudoc"
+)
+
+const (
+	defaultWidth = 80
+	mostWidth    = 100 // longer lines are hard to read
+	leastWidth   = 20
+	indent       = "    "
+)
+
+// page is what is shown.
+type page struct {
+	strings.Builder
+	width  int
+	colour bool
+}
+
+// safe is a text without what a terminal would obey: control and formatting characters are shown as
+// escapes, and what is no UTF-8 as the bytes.
+func safe(text string) string {
+	harmless := func(r rune) bool { return r == '\n' || r == '\t' || r != utf8.RuneError && unicode.IsGraphic(r) }
+	if strings.IndexFunc(text, func(r rune) bool { return !harmless(r) }) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		switch {
+		case r == utf8.RuneError && size == 1, r < 0x80 && !harmless(r):
+			fmt.Fprintf(&b, `\x%02x`, text[0])
+		case !harmless(r) && r != utf8.RuneError:
+			fmt.Fprintf(&b, `\u{%x}`, r)
+		default:
+			b.WriteRune(r)
+		}
+		text = text[size:]
+	}
+	return b.String()
+}
+
+// line writes one line.
+func (p *page) line(text string) { p.WriteString(strings.TrimRight(text, " ") + "\n") }
+
+// bold writes lines of source, and comments among them, which are wrapped.
+func (p *page) bold(text string) {
+	for line := range strings.SplitSeq(expanded(safe(text)), "\n") {
+		before, comment, isComment := strings.Cut(line, "-- ")
+		if !isComment || strings.TrimSpace(before) != "" {
+			p.line(app.Paint(p.colour, app.Bold, line))
+			continue
+		}
+		var inner page
+		inner.width = p.width
+		inner.wrapped(before+"-- ", before+"-- ", comment)
+		for line := range strings.SplitSeq(strings.TrimSuffix(inner.String(), "\n"), "\n") {
+			p.line(app.Paint(p.colour, app.Dim, line))
+		}
+	}
+}
+
+func expanded(text string) string { return strings.ReplaceAll(text, "\t", indent) }
+
+// wrapped writes words in lines of the page's width. rest stands before all lines but the first.
+func (p *page) wrapped(first, rest, text string) {
+	line := first
+	used := utf8.RuneCountInString(first)
+	fresh := true
+	for _, word := range strings.Fields(safe(text)) {
+		size := utf8.RuneCountInString(word)
+		if !fresh && used+1+size > max(p.width, leastWidth) {
+			p.line(line)
+			line, used, fresh = rest, utf8.RuneCountInString(rest), true
+		}
+		if !fresh {
+			line, used = line+" ", used+1
+		}
+		line, used, fresh = line+word, used+size, false
+	}
+	p.line(line)
+}
+
+// comment writes a comment.
+func (p *page) comment(text string) {
+	blocks := luaudoc.Blocks(text)
+	for i, block := range blocks {
+		if i > 0 && (block.Kind != luaudoc.Item || blocks[i-1].Kind != luaudoc.Item) {
+			p.line("")
+		}
+		switch block.Kind {
+		case luaudoc.Item:
+			p.wrapped(indent+"- ", indent+"  ", block.Text)
+		case luaudoc.Code:
+			for line := range strings.SplitSeq(expanded(safe(block.Text)), "\n") {
+				p.line(indent + indent + line)
+			}
+		default:
+			p.wrapped(indent, indent, block.Text)
+		}
+	}
+}
+
+// modules lists modules with the first sentence of each.
+func (p *page) modules(list []*luaudoc.Module) {
+	width := 0
+	for _, m := range list {
+		width = max(width, len(m.Name))
+	}
+	for _, m := range list {
+		name := fmt.Sprintf("  %-*s  ", width, m.Name)
+		head := "  " + app.Paint(p.colour, app.Bold, m.Name) + name[2+len(m.Name):]
+		p.entry(head, name, luaudoc.Summary(m.Comment))
+	}
+	p.line("")
+	p.wrapped("", "", "`luau doc MODULE` shows one of them, `luau doc MODULE.NAME` a function or type of it.")
+}
+
+// entry writes text behind a name, which head is with its colours.
+func (p *page) entry(head, name, text string) {
+	var inner page
+	inner.width = p.width
+	inner.wrapped(name, strings.Repeat(" ", len(name)), text)
+	p.WriteString(head + strings.TrimPrefix(inner.String(), name))
+}
+
+// module writes all of a module.
+func (p *page) module(m *luaudoc.Module) {
+	p.bold("module " + m.Name)
+	if m.Comment != "" {
+		p.line("")
+		p.comment(m.Comment)
+	}
+	prefix := m.Prefix()
+	if m.Name == app.Native {
+		p.natives(m)
+	} else if len(m.Values) > 0 {
+		p.head(heading(m.Values))
+		p.values(m.Values, prefix)
+	}
+	if len(m.Types) > 0 {
+		p.head("types")
+		for i, t := range m.Types {
+			if i > 0 {
+				p.line("")
+			}
+			p.typ(t)
+		}
+	}
+	if m.Comment == "" && len(m.Values) == 0 && len(m.Types) == 0 {
+		p.line("")
+		p.wrapped(indent, indent, "It has no comment, and returns no table or function that can be read without running it.")
+	}
+}
+
+// heading is what stands over values.
+func heading(values []*luaudoc.Value) string {
+	for _, v := range values {
+		if v.Kind != luaudoc.Function {
+			return "functions and values"
+		}
+	}
+	return "functions"
+}
+
+// natives are listed only: they are many.
+func (p *page) natives(m *luaudoc.Module) {
+	p.head(heading(m.Values))
+	width := 0
+	for _, v := range m.Values {
+		width = max(width, len(v.Name))
+	}
+	for _, v := range m.Values {
+		name := fmt.Sprintf("%s.%-*s  ", m.Name, width, v.Name)
+		p.entry(app.Paint(p.colour, app.Bold, m.Name+"."+v.Name)+name[len(m.Name)+1+len(v.Name):], name, luaudoc.Summary(v.Comment))
+	}
+}
+
+func (p *page) head(text string) {
+	p.line("")
+	p.line(app.Paint(p.colour, app.Dim, strings.ToUpper(text)))
+	p.line("")
+}
+
+func (p *page) values(list []*luaudoc.Value, prefix string) {
+	for i, v := range list {
+		if i > 0 {
+			p.line("")
+		}
+		p.value(v, strings.TrimSuffix(prefix+v.Name, "."))
+	}
+}
+
+func (p *page) value(v *luaudoc.Value, name string) {
+	switch {
+	case v.Kind == luaudoc.Function:
+		p.bold(v.Signature.Text(name, p.width))
+	case v.Kind == luaudoc.Link:
+		p.bold(name + ` = require("` + v.Module + `")`)
+	case v.Type != "":
+		p.bold(name + ": " + v.Type)
+	default:
+		p.bold(name)
+	}
+	p.comment(v.Comment)
+	if len(v.Members) > 0 {
+		p.line("")
+		p.values(v.Members, name+".")
+	}
+}
+
+func (p *page) typ(t *luaudoc.Type) {
+	p.bold(t.Source)
+	p.comment(t.Comment)
+	for _, method := range t.Methods {
+		p.line("")
+		p.value(method, t.Name+"."+method.Name)
+	}
+}
+
+// member writes one member of a module, and where it is from.
+func (p *page) member(doc app.Doc) {
+	m := doc.Member
+	p.line(app.Paint(p.colour, app.Dim, safe("module "+doc.Module.Name)))
+	p.line("")
+	switch {
+	case m.Value != nil:
+		p.value(m.Value, m.Shown())
+	case m.Type != nil:
+		p.typ(m.Type)
+	default:
+		p.bold(m.Name + ": " + m.Field.Type)
+		p.comment(m.Field.Comment)
+	}
+}
