@@ -171,6 +171,7 @@ func TestErrors(t *testing.T) {
 		"local 1 = 2":                      "m.luau:1: expected a name, got `1`",
 		"export x = 1":                     "m.luau:1: expected `type`, `local`, `const` or `function`, got `x`",
 		"x = " + strings.Repeat("(", 1000): "m.luau:1: this is nested too deeply",
+		"x = \x1b[31m":                     `m.luau:1: expected an expression, got "\x1b"`,
 		"x = $" + strings.Repeat("x", 99):  "m.luau:1: expected an expression, got `$`",
 		strings.Repeat("x", 99) + " @":     "m.luau:1: expected",
 	} {

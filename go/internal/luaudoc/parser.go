@@ -1,6 +1,9 @@
 package luaudoc
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // parser reads one file. What it is not to keep it reads and drops. It fails as the lexer does.
 type parser struct {
@@ -140,14 +143,18 @@ func (p *parser) unexpected(wanted string) {
 // got is the present token for an error.
 func (p *parser) got() string {
 	const most = 40
-	switch text := p.text(); {
+	text, rest := p.text(), ""
+	if len(text) > most {
+		text, rest = text[:most], "..."
+	}
+	quoted := strconv.Quote(text) // what a terminal would obey is escaped
+	switch {
 	case p.tok.kind == endOfFile:
 		return "the end of the file"
-	case len(text) > most:
-		return "`" + text[:most] + "`..."
-	default:
-		return "`" + text + "`"
+	case quoted == `"`+text+`"`:
+		return "`" + text + "`" + rest
 	}
+	return quoted + rest
 }
 
 func isKeyword(s string) bool {
