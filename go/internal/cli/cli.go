@@ -59,17 +59,17 @@ func Main(ctx context.Context, args []string, s Streams) int {
 		return exit.Script
 	}
 	code := exitCode(ctx, err)
-	app.WriteSoon(s.Err, told(err, code, runcmd.WantsJSON(cmd), app.Coloured(s.Err)))
+	app.WriteSoon(s.Err, told(cmd, err, code, app.Coloured(s.Err)))
 	return code
 }
 
 // told is what a person or program reads about an error.
-func told(err error, code int, asJSON, colour bool) string {
+func told(cmd *cobra.Command, err error, code int, colour bool) string {
 	switch {
-	case asJSON:
+	case runcmd.WantsJSON(cmd):
 		return app.ReportJSON(err)
 	case code == exit.Usage:
-		return fmt.Sprintf("error: %s\nRun `luau --help` for how to use it.\n", err)
+		return fmt.Sprintf("error: %s\nRun `%s --help` for how to use it.\n", err, cmd.CommandPath())
 	case code == exit.Interrupted:
 		return "interrupted\n"
 	}

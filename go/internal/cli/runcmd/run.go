@@ -2,6 +2,7 @@
 package runcmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/runflags"
 	"github.com/hukilau/hukilau/go/internal/cli/size"
+	"github.com/hukilau/hukilau/go/internal/module"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -122,7 +124,15 @@ func run(cmd *cobra.Command, f *flags, args []string) error {
 	if f.stats {
 		writeStats(cmd.ErrOrStderr(), stats)
 	}
+	if unread(err) {
+		err = app.WithHint(err, f.ListHint(cmd, script.Path))
+	}
 	return err
+}
+
+// unread says whether the script could not be read, rather than failed.
+func unread(err error) bool {
+	return errors.As(err, new(*module.Error)) && !errors.As(err, new(*luau.Error))
 }
 
 func writeStats(w io.Writer, s app.Stats) {

@@ -1,8 +1,10 @@
 package runflags
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
@@ -29,6 +31,17 @@ func (f *Flags) registerPermissions(p *pflag.FlagSet) {
 func list(p *pflag.FlagSet, to *[]string, name, usage string) {
 	p.StringSliceVar(to, name, nil, usage)
 	p.Lookup(name).NoOptDefVal = everything
+}
+
+// ListHint is for a script that cannot be read: its name may be meant for a flag before it, which takes a list
+// behind a = only. It is empty when there is no such flag.
+func (f *Flags) ListHint(cmd *cobra.Command, script string) (hint string) {
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.NoOptDefVal == everything && flag.Value.String() == "["+everything+"]" {
+			hint = fmt.Sprintf("if %s is meant for --%s, write --%[2]s=%[1]s", script, flag.Name)
+		}
+	})
+	return hint
 }
 
 // checkPermissions decides what is granted.
