@@ -19,6 +19,7 @@ const (
 	editorFolder    = ".luau"
 	definitionsFile = editorFolder + "/native.d.luau"
 	libraryFolder   = editorFolder + "/libs"
+	pluginFile      = editorFolder + "/require.luau"
 )
 
 // EditorFiles is what WriteEditorFiles did.
@@ -42,6 +43,10 @@ func WriteEditorFiles(dir string) (EditorFiles, error) {
 	if err != nil {
 		return done, err
 	}
+	plugin, err := projectFS.ReadFile("project/editor_plugin.txt")
+	if err != nil {
+		return done, err
+	}
 	settings, kept, err := mergedSettings(dir, modules)
 	if err != nil {
 		return done, err
@@ -50,6 +55,7 @@ func WriteEditorFiles(dir string) (EditorFiles, error) {
 	files := append([]projectFile{
 		{definitionsFile, []byte(definitionsHead + builtin.Definitions())},
 		{editorFolder + "/README.md", readme},
+		{pluginFile, bytes.Replace(plugin, []byte("@MODULES@"), moduleNames(modules), 1)},
 	}, modules...)
 	files = append(files, settings...)
 	for _, file := range files {
@@ -112,6 +118,15 @@ func reason(err error) error {
 		return failed.Err
 	}
 	return err
+}
+
+// moduleNames are the names of the SDK's modules, apart by spaces.
+func moduleNames(modules []projectFile) []byte {
+	var names []string
+	for _, file := range modules {
+		names = append(names, moduleName(file))
+	}
+	return []byte(strings.Join(names, " "))
 }
 
 // moduleName is the name that require knows a file of the SDK by: "json",

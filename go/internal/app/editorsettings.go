@@ -21,7 +21,8 @@ type setting struct {
 	value any
 }
 
-// requireAliases are how luau-lsp finds the SDK: names as they are, and the folders of what lies deeper.
+// requireAliases are how luau-lsp finds the SDK up to version 1.62: names as they are, and the folders of
+// what lies deeper. Version 1.63 took them away; from 1.65 on a plugin does it, which older versions ignore.
 func requireAliases(modules []projectFile) (files, folders map[string]any) {
 	files, folders = map[string]any{}, map[string]any{}
 	for _, file := range modules {
@@ -71,6 +72,8 @@ func vsCodeSettings(files, folders map[string]any) []setting {
 		{[]string{"luau-lsp.types.definitionFiles", "@hukilau"}, definitionsFile},
 		{[]string{"luau-lsp.require.fileAliases"}, files},
 		{[]string{"luau-lsp.require.directoryAliases"}, folders},
+		{[]string{"luau-lsp.plugins.enabled"}, true},
+		{[]string{"luau-lsp.plugins.paths"}, []any{pluginFile}},
 	}
 }
 
@@ -81,6 +84,8 @@ func zedSettings(files, folders map[string]any) []setting {
 		{server("luau-lsp", "platform", "type"), "standard"},
 		{server("luau-lsp", "require", "fileAliases"), files},
 		{server("luau-lsp", "require", "directoryAliases"), folders},
+		{server("luau-lsp", "plugins", "enabled"), true},
+		{server("luau-lsp", "plugins", "paths"), []any{pluginFile}},
 	}
 }
 

@@ -16,8 +16,8 @@ func Command() *cobra.Command {
 		Use:   "types [DIR]",
 		Short: "Write definitions and settings for editors",
 		Long: `Writes what luau-lsp needs to complete and check scripts in a folder, by default the working directory:
-.luau/native.d.luau declares the globals of the runner, .luau/libs has copies of its libraries, and
-.vscode/settings.json and .zed/settings.json name them. Settings that are there keep their values and
+.luau/native.d.luau declares the globals of the runner, .luau/libs has copies of its libraries,
+.luau/require.luau is a plugin that finds them, and .vscode/settings.json and .zed/settings.json name these. Settings that are there keep their values and
 comments. .luau/README.md says how Neovim is told.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch len(args) {

@@ -89,9 +89,15 @@ func (i *instance) places(how access, below bool, paths ...string) ([]*place, er
 		for _, p := range list {
 			p.tree, p.name = whole{}, p.abs
 		}
-		return list, nil
+	} else if err := i.enterRoot(how, list); err != nil {
+		return list, err
 	}
-	return list, i.enterRoot(how, list)
+	for _, p := range list {
+		if p.denied != nil {
+			p.tree = checked{p.tree, how, p.denied}
+		}
+	}
+	return list, nil
 }
 
 // place is places for one path.
