@@ -270,7 +270,7 @@ typedef struct hk_profile
     size_t stack_count;
     uint64_t samples;     /* in all */
     uint64_t nanoseconds; /* in all, also what came after the last sample */
-    uint64_t lost;        /* samples whose stack found no room: they are in a stack that says so */
+    uint64_t lost;        /* samples whose stack found no room: a remark inside the part that did has their time */
 } hk_profile;
 /* Begins a profile, in place of an earlier one. Returns 0 when there is no memory for it. */
 int hk_profile_start(hk_vm* vm);

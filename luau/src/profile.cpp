@@ -14,6 +14,8 @@ namespace hk
 namespace
 {
 
+const char* const kNoRoom = "(too many different stacks)";
+
 uint64_t cpu_time()
 {
     timespec t = {};
@@ -51,7 +53,7 @@ size_t Profile::KeyHash::operator()(const Key& key) const
 Profile::Profile()
 {
     intern("");
-    noRoom = note("(too many different stacks)");
+    noRoom = note(kNoRoom);
     unsampled = note("(after the last sample)");
 }
 
@@ -88,7 +90,7 @@ void Profile::sample(hk_vm* vm, bool collecting) noexcept
         place.lost = true;
     }
     totals.lost += place.lost;
-    count(place.lost || place.node == 0 ? noRoom : place.node, time);
+    count(place.lost ? rest_of(place) : place.node ? place.node : noRoom, time);
     since = cpu_time(); // without what this took
 }
 
@@ -172,7 +174,7 @@ void Profile::enter(const Key& key, Place& place)
         place.node = found->second;
         return;
     }
-    if (nodes.size() >= kMostNodes)
+    if (nodes.size() >= kMostNodes + (key.kind == HK_FRAME_NOTE ? kMoreForNotes : 0))
     {
         place.lost = true;
         return;
@@ -180,6 +182,21 @@ void Profile::enter(const Key& key, Place& place)
     nodes.push_back({place.node, frame, 0, 0});
     place.node = uint32_t(nodes.size());
     nodeIds.emplace(step, place.node);
+}
+
+// The stack for what finds no room inside the one at place.
+uint32_t Profile::rest_of(Place place) noexcept
+{
+    place.lost = false;
+    try
+    {
+        enter_note(kNoRoom, place);
+    }
+    catch (const std::bad_alloc&)
+    {
+        place.lost = true;
+    }
+    return place.lost ? noRoom : place.node;
 }
 
 void Profile::count(uint32_t node, uint64_t time)

@@ -17,7 +17,7 @@ namespace hk
 {
 
 // A tree of frames, from the outermost one inwards, with the time of the samples that end in each. Its
-// memory is no script's: it is bounded here, and what finds no room counts for one frame that says so.
+// memory is no script's: it is bounded here, and what finds no room counts for a frame that says so.
 class Profile
 {
 public:
@@ -36,6 +36,7 @@ private:
     static constexpr int kMostDepth = 200;
     static constexpr int kOuter = 100;
     static constexpr size_t kMostNodes = size_t(1) << 17;
+    static constexpr size_t kMoreForNotes = kMostNodes / 4;
     static constexpr size_t kMostFrames = size_t(1) << 16;
     static constexpr size_t kMostText = size_t(4) << 20;
     static constexpr size_t kMostKnown = size_t(1) << 15;
@@ -66,6 +67,7 @@ private:
     void enter_frame(lua_State* L, int level, Place& place);
     void enter_note(const char* text, Place& place);
     uint32_t note(const char* text);
+    uint32_t rest_of(Place place) noexcept;
     void enter(const Key& key, Place& place);
     void count(uint32_t node, uint64_t time);
     uint32_t frame_of(const Key& key);

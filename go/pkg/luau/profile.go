@@ -21,7 +21,7 @@ type Profile struct {
 	Frames  []ProfileFrame
 	Stacks  []ProfileStack // each after the one around it
 	Samples int
-	Lost    int           // samples for whose stacks there was no room: a remark has their time
+	Lost    int           // samples for whose stacks there was no room: a remark inside the known part has their time
 	Time    time.Duration // of all stacks together
 }
 
