@@ -126,7 +126,7 @@ docs: lib ## write docs/reference from the sources
 bench: bench-tools ## the table of budgets, each beside its peer (BENCH_ONCE=1: each once)
 	@build/bench/bench $(if $(BENCH_ONCE),-once) $(BENCH_ARGS)
 
-bench-peers: bench-tools peers ## the same with gopher-lua, mlua and the official luau, built first
+bench-peers: bench-tools peers ## the same with gopher-lua, mlua, lune and the official luau, built first
 	@build/bench/bench -peers $(if $(BENCH_ONCE),-once) $(BENCH_ARGS)
 
 bench-tools: build

@@ -2,6 +2,8 @@
 #
 # build/bench/bare      a bare C++ driver over the same static library
 # build/bench/bare-go   a bare call from C into Go
+# build/peers           what tools/build-peers builds, for make bench-peers: the official luau, gopher-lua, mlua, and
+#                       lune 0.11.1 (Luau 0.740), with whose JSON ours is compared in bench/peers/lune
 
 BARE_SOURCES := $(wildcard bench/bare/*.cpp)
 bare_flags = $(LUAU_CXXFLAGS_release) -Wall -Wextra $(LUAU_INCLUDES:-I%=-isystem %)

@@ -211,9 +211,10 @@ void hk_kill(hk_vm* vm, uint64_t run, uint32_t reason);
 
 enum
 {
-    HK_ATTEND_SLICE = 1
+    HK_ATTEND_SLICE = 1, /* break off (HK_SLICE), where it can */
+    HK_ATTEND_SAMPLE = 2 /* note the stack, while a profile is taken */
 };
-/* Any thread: asks the running script to break off (HK_SLICE) at its next safe point, where it can. */
+/* Any thread: asks the running script for something at its next safe point. */
 void hk_attend(hk_vm* vm, uint32_t what);
 
 /* Any thread: counts host memory used for this VM against its memory limit. Returns 0 when the
@@ -230,6 +231,51 @@ typedef struct hk_stats
     uint64_t checks; /* calls of assert in this run, by code compiled with count_checks */
 } hk_stats;
 void hk_vm_stats(hk_vm* vm, hk_stats* out);
+
+/*
+ * Profiles: where scripts spend processor time. While one is taken, somebody calls hk_attend with
+ * HK_ATTEND_SAMPLE again and again, once a millisecond perhaps, and each time the script notes its
+ * stack with the time that its OS thread used since the one before. Waiting takes none. Nothing that
+ * limits a run counts what a profile takes; at most some ten MB.
+ */
+enum
+{
+    HK_FRAME_LUAU = 0,    /* a function of a chunk */
+    HK_FRAME_BUILTIN = 1, /* one of Luau's library, or of the host's in C++ */
+    HK_FRAME_HOST = 2,    /* HK_T_HOSTFN */
+    HK_FRAME_NOTE = 3     /* none: name is a remark of the profile itself */
+};
+typedef struct hk_frame
+{
+    const char* name;  /* not terminated */
+    const char* chunk; /* as given to hk_load; HK_FRAME_LUAU alone has chunk and lines */
+    uint32_t name_size, chunk_size;
+    int32_t defined; /* line where the function begins */
+    int32_t line;    /* line where it was */
+    uint32_t kind;   /* HK_FRAME_* */
+    uint32_t reserved;
+} hk_frame;
+typedef struct hk_stack
+{
+    uint32_t parent;      /* number of the stack around it, counted from 1; 0: it is an outermost frame */
+    uint32_t frame;       /* number of its innermost frame, counted from 1 */
+    uint64_t samples;     /* that ended there */
+    uint64_t nanoseconds; /* of these */
+} hk_stack;
+typedef struct hk_profile
+{
+    const hk_frame* frames;
+    size_t frame_count;
+    const hk_stack* stacks; /* each after the one around it */
+    size_t stack_count;
+    uint64_t samples;     /* in all */
+    uint64_t nanoseconds; /* in all, also what came after the last sample */
+    uint64_t lost;        /* samples whose stack found no room: a remark inside the part that did has their time */
+} hk_profile;
+/* Begins a profile, in place of an earlier one. Returns 0 when there is no memory for it. */
+int hk_profile_start(hk_vm* vm);
+/* Ends it. out stays valid until the next start or the end of the VM; all zeros when none was begun. */
+void hk_profile_stop(hk_vm* vm, hk_profile* out);
 
 /*
  * Images: a saved VM that hk_vm_reset brings back, byte for byte but for random state.

@@ -23,7 +23,7 @@ void uncharge(lua_State* L, size_t bytes)
 
 void poll(lua_State* L)
 {
-    check_kill(vm_of(L));
+    poll(vm_of(L));
 }
 
 } // namespace hk

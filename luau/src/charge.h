@@ -12,7 +12,8 @@ namespace hk
 bool charge(lua_State* L, size_t bytes);
 void uncharge(lua_State* L, size_t bytes);
 
-// Throws if the run must end. Long loops in C++ call it, because Luau's own safepoints are not reached in them.
+// Throws if the run must end, and takes the sample that a profile is due. Long loops in C++ call it, because
+// Luau's own safepoints are not reached in them.
 void poll(lua_State* L);
 
 } // namespace hk

@@ -158,7 +158,7 @@ int host_call(lua_State* L)
         vm->hooks->call(&call);
     }
     frame.args.clear();
-    check_kill(vm);
+    poll(vm);
     if (call.status == HK_CALL_NUMBER)
     {
         setnvalue(L->top, call.number); // a C function has room for a few values

@@ -29,10 +29,14 @@ struct RunScope
         vm->caller.store(0, std::memory_order_relaxed);
         chain.first = count;
         chain.blocked = base;
+        if (vm->profile && count == 0)
+            profile_resume(vm);
     }
     // Also after a kill, which leaves links behind.
     ~RunScope()
     {
+        if (vm->profile && count == 0)
+            profile_pause(vm);
         vm->caller.store(caller, std::memory_order_relaxed);
         chain.first = first;
         chain.count = count;
@@ -188,13 +192,20 @@ void install_interrupt(hk_vm* vm)
 
 void on_interrupt(lua_State* L, int gc)
 {
-    if (gc >= 0)
-        return; // inside the collector: the heap may not be looked at
     hk_vm* vm = vm_of(L);
+    if (gc >= 0)
+    {
+        // Inside the collector, where the heap may not be looked at, but stacks may.
+        if (vm->attention.load(std::memory_order_relaxed) & HK_ATTEND_SAMPLE)
+            take_sample(vm, gc > 0);
+        return;
+    }
     check_kill(vm);
     __atomic_store_n(&L->global->cb.interrupt, nullptr, __ATOMIC_SEQ_CST);
     uint32_t what = vm->attention.exchange(0, std::memory_order_seq_cst);
     check_kill(vm);
+    if (what & HK_ATTEND_SAMPLE)
+        take_sample(vm, false);
     if (what & (kAttendCollect | kAttendUnwound))
         relieve_at_safe_point(vm, L, what);
     if (what & HK_ATTEND_SLICE)

@@ -47,7 +47,7 @@ struct StringLess
             if (int order = memcmp(getstr(x) + at, getstr(y) + at, n))
                 return order < 0;
             if (n == kBytesPerPoll)
-                check_kill(vm);
+                poll(vm);
         }
         return x->len < y->len;
     }
@@ -89,7 +89,7 @@ private:
     void step()
     {
         if (++steps % kStepsPerPoll == 0)
-            check_kill(vm);
+            poll(vm);
     }
 
     void swap(int i, int j)

@@ -228,6 +228,7 @@ void destroy(hk_vm* vm)
     else
         arena_destroy(vm->arena);
     json_scratch_free(vm->json);
+    profile_free(vm);
     delete vm;
 }
 

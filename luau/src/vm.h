@@ -6,6 +6,7 @@
 #include "flat.h"
 #include "image.h"
 #include "json.h"
+#include "profile.h"
 #include "raise.h"
 
 #include "lstate.h"
@@ -208,7 +209,9 @@ struct hk_vm
     bool impure = false;
     uint64_t observedRandom = 0;
     int fixed[hk::kFixedRefs] = {};
-    JsonScratch* json = nullptr; // made with the VM
+    JsonScratch* json = nullptr;    // made with the VM
+    hk::Profile* profile = nullptr; // the one being taken
+    hk::Profile* taken = nullptr;   // the last one, for the host to read
 };
 
 namespace hk
@@ -233,6 +236,21 @@ inline void check_kill(hk_vm* vm)
 {
     if (kill_reason(vm))
         leave_run(vm);
+}
+
+// The stack, with a frame for the garbage collector where that is at work.
+void take_sample(hk_vm* vm, bool collecting);
+void profile_resume(hk_vm* vm); // a script goes on
+void profile_pause(hk_vm* vm);
+void profile_free(hk_vm* vm);
+
+// In C++ where a script may be for long: what the watchers ask for, and Luau's own safe points are not
+// there to see. The C function is the innermost frame then.
+inline void poll(hk_vm* vm)
+{
+    check_kill(vm);
+    if (vm->profile && (vm->attention.load(std::memory_order_relaxed) & HK_ATTEND_SAMPLE))
+        take_sample(vm, false);
 }
 
 // Marks the run as ended. An end that was marked before keeps its reason.

@@ -20,12 +20,16 @@ type Script struct {
 	Text  *string   // the script itself, which then is in no file
 	Input io.Reader // where the script comes from, which then is in no file
 	Args  []string  // what the script gets as `...`
+	// Profile is the file that a profile of the run goes to; "" for none. It is written however the run
+	// ends, and whole or not at all.
+	Profile string
 }
 
 // Stats are of one finished run.
 type Stats struct {
 	Time time.Duration
 	luau.Stats
+	Profile *luau.Profile // where the script has one
 }
 
 // Run runs a script to its end.
@@ -48,17 +52,39 @@ func Run(ctx context.Context, s Script) (Stats, error) {
 		return Stats{}, err
 	}
 	defer vm.Close()
+	if s.Profile == "" {
+		stats, err := s.run(ctx, vm, source)
+		return stats, s.outcome(words, err)
+	}
+	profile, err := profileAt(s.Profile)
+	if err != nil {
+		return Stats{}, err
+	}
+	if err := vm.State().StartProfile(luau.ProfileOptions{}); err != nil {
+		return Stats{}, err
+	}
+	stats, err := s.run(ctx, vm, source)
+	stats.Profile, err = profile.end(vm.State(), s.Path, words, s.outcome(words, err))
+	return stats, err
+}
+
+func (s *Script) run(ctx context.Context, vm *engine.VM, source module.Source) (Stats, error) {
 	started := time.Now()
 	args := make([]any, len(s.Args))
 	for i, a := range s.Args {
 		args[i] = a
 	}
-	err = vm.RunSource(ctx, source.Chunk, string(source.Code), engine.RunOptions{}, args...)
+	err := vm.RunSource(ctx, source.Chunk, string(source.Code), engine.RunOptions{}, args...)
 	stats := Stats{Time: time.Since(started)}
 	if read, statsErr := vm.State().Stats(); statsErr == nil {
 		stats.Stats = read
 	}
-	return stats, s.withText(s.hinted(exited(words.told(err))))
+	return stats, err
+}
+
+// outcome is the error of a run as it is told.
+func (s *Script) outcome(words *console, err error) error {
+	return s.withText(s.hinted(exited(words.told(err))))
 }
 
 func (s *Script) newVM(words *console) (*engine.VM, error) {

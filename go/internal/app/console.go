@@ -58,6 +58,11 @@ func (c *console) report(err error) {
 	_, _ = io.WriteString(&c.err, tell(err))
 }
 
+// warn tells of what went wrong beside the run.
+func (c *console) warn(err error) {
+	_, _ = fmt.Fprintf(&c.err, "warning: %s\n", err)
+}
+
 // told is the error of a run, without what was reported already.
 func (c *console) told(err error) error {
 	switch {

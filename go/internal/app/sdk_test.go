@@ -47,3 +47,14 @@ func TestProviderExample(t *testing.T) {
 	out := run(t, app.Script{Path: "provider.luau", Text: &text})
 	require.Equal(t, `{"documents":["one & two","10"],"metadata":{"count":2,"query":"one & two","source":"haivivi"}}`+"\n", out)
 }
+
+// A script pays for no library that it does not require.
+func TestNothingOfTheSDKLoadsByItself(t *testing.T) {
+	text := `local function count() local n = 0 for _ in package.loaded do n += 1 end return n end
+		print(count())
+		require("json")
+		print(count())
+		require("haivivi")
+		print(count() > 5, package.loaded["haivivi"] ~= nil, package.loaded["async"])`
+	require.Equal(t, "0\n1\ntrue\ttrue\tnil\n", run(t, app.Script{Path: "x", Text: &text}))
+}

@@ -16,8 +16,9 @@ import (
 func (b *bench) lines(withPeers bool) ([]line, error) {
 	var out []line
 	for _, part := range []func() ([]line, error){
-		func() ([]line, error) { return b.scripts(withPeers) }, b.calls, b.invocations, b.crossings, b.json, b.asleep,
-		func() ([]line, error) { return processes(withPeers) },
+		func() ([]line, error) { return b.scripts(withPeers) }, b.calls, b.invocations, b.crossings,
+		func() ([]line, error) { return b.json(withPeers) }, b.asleep,
+		func() ([]line, error) { return b.commands(withPeers) },
 	} {
 		lines, err := part()
 		if err != nil {
@@ -77,7 +78,7 @@ func official(mode, path, source string) peerMeasurement {
 		if err := os.WriteFile(whole, []byte(text), 0o644); err != nil {
 			return 0, err
 		}
-		run := exec.Command("build/peers/luau", args...)
+		run := exec.Command(luauCLI, args...)
 		err := run.Run()
 		return float64(run.ProcessState.UserTime() + run.ProcessState.SystemTime()), err
 	}}

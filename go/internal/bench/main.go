@@ -18,11 +18,18 @@ func main() {
 	withPeers := flag.Bool("peers", false, "also the peers that make bench-peers built")
 	only := flag.String("only", "", "only lines that contain this text")
 	asleep := flag.Int("asleep", 0, "internal: let so many scripts sleep, print bytes each and threads")
+	serving := flag.Bool("serve", false, "internal: answer HTTP requests until standard input ends")
+	url := flag.String("requests", "", "internal: send many requests there at once")
 	flag.Parse()
 	var err error
-	if *asleep > 0 {
+	switch {
+	case *asleep > 0:
 		err = sleepers(*asleep)
-	} else {
+	case *serving:
+		err = serve()
+	case *url != "":
+		err = requests(*url)
+	default:
 		err = table(*once, *withPeers, *only)
 	}
 	if err != nil {

@@ -19,6 +19,7 @@ type line struct {
 	peers  []peerMeasurement
 	budget float64 // in the unit; 0: none
 	ratio  bool    // the budget is for ours / first peer, the least of each
+	speed  bool    // with ratio: it is for first peer / ours, at least
 }
 
 type peerMeasurement struct {
@@ -49,6 +50,11 @@ var (
 // throughput shows the time of one operation on so many bytes as MB/s.
 func throughput(bytes int) unit {
 	return unit{name: "MB/s", shown: func(ns float64) float64 { return float64(bytes) * 1e3 / ns }, most: true}
+}
+
+// perMinute shows the time that so many things took together as things a minute.
+func perMinute(things int) unit {
+	return unit{name: "files/min", shown: func(ns float64) float64 { return float64(things) * 60e9 / ns }, most: true}
 }
 
 func (u unit) format(raw float64) string {
@@ -113,19 +119,23 @@ func (l *line) format(all []peerMeasurement, seen [][]float64) string {
 	figure, unit := l.unit.shown(typical(seen[0])), " "+l.unit.name
 	if l.ratio {
 		figure, unit = typical(seen[0])/typical(seen[1]), "x"
+		if l.speed {
+			figure = 1 / figure
+		}
 		ours += fmt.Sprintf(" %.3fx", figure)
 	}
 	if l.budget == 0 {
 		return row(l.what, ours, "", "", strings.Join(peers, ", "))
 	}
 	sign, verdict := "<= ", "ok"
-	if l.unit.most {
+	most := l.unit.most || l.speed
+	if most {
 		sign = ">= "
 	}
 	switch {
 	case len(seen[0]) == 1:
 		verdict = "" // a single figure judges nothing
-	case l.unit.most == (figure < l.budget) && figure != l.budget:
+	case most == (figure < l.budget) && figure != l.budget:
 		verdict = "miss"
 	}
 	return row(l.what, ours, fmt.Sprintf("%s%g%s", sign, l.budget, unit), verdict, strings.Join(peers, ", "))

@@ -104,38 +104,3 @@ func usage() (bytes, osThreads float64, err error) {
 	}
 	return bytes, osThreads, nil
 }
-
-// processes measures whole processes, by the clock on the wall.
-func processes(withPeers bool) ([]line, error) {
-	const runner, script = "build/bin/luau", "examples/hello/main.luau"
-	info, err := os.Stat(runner)
-	if err != nil {
-		return nil, err
-	}
-	start := line{
-		what: "luau hello.luau, whole process, wall", unit: milliseconds, budget: 6, ours: process(runner, script),
-		peers: []peerMeasurement{{"/bin/true", process("/bin/true")}},
-	}
-	if withPeers {
-		// It has no host functions, so it gets a script without them.
-		start.peers = append(start.peers, peerMeasurement{"official luau", process("build/peers/luau", "bench/hello.luau")})
-	}
-	size := line{what: "size of build/bin/luau, stripped", unit: megabytes,
-		ours: func(time.Duration) (float64, error) { return float64(info.Size()), nil }}
-	return []line{start, size}, nil
-}
-
-// process is the median of several starts: a single one says little.
-func process(path string, args ...string) measurement {
-	return func(least time.Duration) (float64, error) {
-		var times []float64
-		for from := time.Now(); len(times) == 0 || time.Since(from) < 5*least; {
-			started := time.Now()
-			if err := exec.Command(path, args...).Run(); err != nil {
-				return 0, fmt.Errorf("%s: %w", path, err)
-			}
-			times = append(times, float64(time.Since(started)))
-		}
-		return median(times), nil
-	}
-}

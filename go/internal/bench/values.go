@@ -87,7 +87,7 @@ local work = {
 return function(what, n) for i = 1, n do work[what]() end end`
 
 // json measures decoding and encoding of one mixed document inside a script.
-func (b *bench) json() ([]line, error) {
+func (b *bench) json(withPeers bool) ([]line, error) {
 	text := document(1_000_000)
 	path := filepath.Join("build", "bench", "document.json")
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
@@ -98,12 +98,19 @@ func (b *bench) json() ([]line, error) {
 		return nil, err
 	}
 	work := func(what string) measurement { return each(cpu, func(n int) error { return p.run(what, n) }) }
-	return []line{
+	lines := []line{
 		{what: "json.decode of 1 MB in a script", unit: throughput(len(text)), budget: 180, ours: work("decode"),
 			peers: b.ask("decode "+path, "mlua")},
 		{what: "json.encode of 1 MB in a script", unit: throughput(len(text)), budget: 200, ours: work("encode"),
 			peers: b.ask("encode "+path, "mlua")},
-	}, nil
+	}
+	if withPeers {
+		for i, what := range []string{"decode", "encode"} {
+			lines[i].peers = append(lines[i].peers,
+				peerMeasurement{"lune", repeatedBy(lune, "run", "bench/peers/lune/json.luau", what, path)})
+		}
+	}
+	return lines, nil
 }
 
 // document is a list of records of every kind of value, of about so many bytes.

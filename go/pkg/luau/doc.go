@@ -14,6 +14,8 @@
 // context of each call, and the end of a run cannot be caught by the script. [State.Save] and
 // [State.Reset] give each run a State that no earlier one has touched.
 //
+// [State.StartProfile] shows where scripts spend processor time.
+//
 // # Values
 //
 // Values cross by content, whole, in one step. From Go to Luau:

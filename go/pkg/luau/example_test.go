@@ -1,7 +1,9 @@
 package luau_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -215,4 +217,27 @@ return total({})`)
 	// runtime @shop/cart.luau 3
 	// shop/cart.luau:3 in total
 	// shop/cart.luau:5
+}
+
+// A profile of a State shows where its scripts spend processor time, as a file that a browser opens.
+func ExampleState_StartProfile() {
+	s, _ := luau.New(luau.Options{})
+	defer s.Close()
+	if err := s.StartProfile(luau.ProfileOptions{}); err != nil {
+		log.Fatal(err)
+	}
+	_, err := s.Do(context.Background(), "=sum", "local n = 0 for i = 1, 1e6 do n += i end return n")
+	if err != nil {
+		log.Fatal(err)
+	}
+	profile, err := s.StopProfile()
+	if err != nil {
+		log.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := profile.WriteSpeedscope(&file, "sum"); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(profile.Time > 0, json.Valid(file.Bytes()))
+	// Output: true true
 }

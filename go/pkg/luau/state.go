@@ -71,6 +71,8 @@ type State struct {
 	depth   int
 	scratch []byte
 	raised  raisedErrors
+
+	sampling chan struct{} // closed when a profile ends; nil without one
 }
 
 // New makes a State with Luau's libraries, sandboxed.
@@ -129,6 +131,7 @@ func (s *State) Close() error {
 	s.closed = true
 	s.guard.Unlock()
 	s.cleanup.Stop()
+	s.stopSampling()
 	release(owned{s.vm, s.host})
 	return nil
 }

@@ -23,13 +23,17 @@ type flags struct {
 	runflags.Flags
 	optimize int
 	stats    bool
+	profile  string
 	eval     string
 	logLevel string
 	logStyle string
 }
 
 const long = `Runs a Luau script: a file, - for standard input, or the text after -e. What follows the script's
-name goes to the script, as "...". A script may do everything that its user may; --sandbox changes that.`
+name goes to the script, as "...". A script may do everything that its user may; --sandbox changes that.
+
+--profile writes a flame graph of processor time, by function and by line, however the run ends. A browser
+shows it at https://www.speedscope.app, where the file is dropped on the page.`
 
 // Command makes the command. Flags after the script's name belong to the script.
 func Command(name string) *cobra.Command {
@@ -58,6 +62,7 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.IntVarP(&f.optimize, "optimize", "O", -1, "`level` of the compiler: 0, 1 or 2 (default 1, with --native 2)")
 	p.Lookup("optimize").DefValue = "0" // which help does not show
 	p.BoolVar(&f.stats, "stats", false, "write time, memory and host calls to standard error at the end")
+	p.StringVar(&f.profile, "profile", "", "write where the script spends processor time to this `file`, for https://www.speedscope.app")
 	p.Bool(jsonFlag, false, "write errors as JSON, one a line")
 	p.StringVar(&f.logLevel, "log-level", "debug", "least `level` of log records that are shown: debug, info, warn or error")
 	p.StringVar(&f.logStyle, "log-format", "text", "`format` of log records: text or json")
@@ -89,8 +94,11 @@ func (f *flags) script(cmd *cobra.Command, args []string) (app.Script, error) {
 		f.Tell = app.ReportJSON
 	}
 	f.Log = app.LogFormat{Least: level, JSON: f.logStyle == "json"}
+	if cmd.Flags().Changed("profile") && f.profile == "" {
+		return app.Script{}, exit.Usagef("--profile names no file")
+	}
 	f.Optimize = levels[f.optimize+1]
-	s := app.Script{Settings: f.Settings}
+	s := app.Script{Settings: f.Settings, Profile: f.profile}
 	err := f.chooseText(cmd, args, &s)
 	return s, err
 }
@@ -123,6 +131,10 @@ func run(cmd *cobra.Command, f *flags, args []string) error {
 	stats, err := app.Run(cmd.Context(), script)
 	if f.stats {
 		writeStats(cmd.ErrOrStderr(), stats)
+		if stats.Profile != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "profile %s: %d samples of %s processor time\n",
+				f.profile, stats.Profile.Samples, stats.Profile.Time.Round(time.Microsecond))
+		}
 	}
 	if unread(err) {
 		err = app.WithHint(err, f.ListHint(cmd, script.Path))
