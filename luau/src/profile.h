@@ -4,7 +4,6 @@
 #include "hukilau.h"
 
 #include <deque>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
