@@ -389,6 +389,9 @@ hk_result hk_keep(hk_vm* vm, const uint8_t* value, size_t size);
 /* Another reference to the same object; 0 when it is gone, or memory is. */
 hk_ref hk_hold(hk_vm* vm, hk_ref ref);
 void hk_release(hk_vm* vm, hk_ref ref);
+/* hk_release of a thread that will not go on: where it yielded or was broken off, it and the coroutines
+ * that it waits for end there. A script that still has one of them finds it dead. */
+void hk_drop(hk_vm* vm, hk_ref thread);
 /* The Luau call stack at this moment, inside a host call: a table as in an error record. */
 hk_result hk_traceback(hk_vm* vm);
 /* chunk name and line of the script code that made the current host call: string, number. */

@@ -457,6 +457,39 @@ extern "C" hk_result hk_start(
     return r;
 }
 
+static bool is_suspended(const lua_State* co)
+{
+    return !co->isactive && (co->status == LUA_YIELD || co->status == LUA_BREAK);
+}
+
+// Ends co, and what it waits for, where they stand.
+static void end_chain(const hk_vm* vm, lua_State* co)
+{
+    while (co && is_suspended(co))
+    {
+        lua_State* next = next_broken(vm, co);
+        lua_resetthread(co);
+        co = next;
+    }
+}
+
+extern "C" void hk_drop(hk_vm* vm, hk_ref thread)
+{
+    if (vm->dead)
+        return;
+    lua_State* L = current(vm);
+    int top = lua_gettop(L);
+    if (push_ref(vm, L, thread))
+    {
+        lua_State* co = lua_tothread(L, -1);
+        // Without memory it ends half: what is left is garbage all the same.
+        if (co && is_suspended(co))
+            (void)protect(vm, L, [&](lua_State*) { end_chain(vm, co); });
+        lua_settop(L, top);
+    }
+    drop_ref(vm, thread);
+}
+
 // Yielded, broken off, or not begun yet.
 static bool can_resume(lua_State* co)
 {

@@ -126,6 +126,27 @@ static void waits_work_everywhere(uint32_t flags)
     CHECK_EQ(host.stats().refs, uint64_t(0));
 }
 
+// What a dropped thread waits for ends with it; a coroutine that is not on the way does not.
+static void dropped_threads_are_dead(uint32_t flags)
+{
+    WaitHost host(flags);
+    Result r = host.start_source(
+        "top = coroutine.running() "
+        "local up = 1 read = function() return up end "
+        "idle = coroutine.create(function() coroutine.yield() return 'idle' end) coroutine.resume(idle) "
+        "co = coroutine.create(function() inner = coroutine.create(wait) up = 2 pcall(coroutine.resume, inner) end) "
+        "coroutine.wrap(function() coroutine.resume(co) end)()"
+    );
+    CHECK_EQ(r.status, HK_WAIT);
+    hk_drop(host.vm, r.thread);
+    hk_drop(host.vm, r.thread); // is stale by now
+    CHECK_EQ(host.stats().refs, uint64_t(0));
+    r = host.finish("local s = coroutine.status return s(top) .. s(co) .. s(inner) .. s(idle) .. read() .. "
+                    "tostring(select(2, coroutine.resume(co))) .. tostring(select(2, coroutine.resume(idle)))");
+    CHECK_EQ(r.first(), text("deaddeaddeadsuspended2cannot resume dead coroutineidle"));
+    CHECK_EQ(host.resume(0).status, HK_ERR_INVALID);
+}
+
 static void outcomes_of_a_wait()
 {
     WaitHost host;
@@ -330,6 +351,7 @@ int main()
     for (uint32_t flags : {0u, uint32_t(HK_VM_MALLOC), uint32_t(HK_VM_NATIVE)})
     {
         waits_work_everywhere(flags);
+        dropped_threads_are_dead(flags);
         kills_end_everything(flags);
     }
     outcomes_of_a_wait();

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -34,6 +35,9 @@ func NewSession(s Settings) (*Session, error) {
 	r.words = r.script.console()
 	return r, r.renew()
 }
+
+// grace is how long an input that is to end may take to come to a place where the VM survives that.
+const grace = 500 * time.Millisecond
 
 // renew makes a VM in place of one that was killed: such a one may be in the middle of anything.
 func (r *Session) renew() error {
@@ -97,7 +101,8 @@ func endsEarly(err error, text string) bool {
 }
 
 // Run runs one input and its background tasks to their end, and prints its values. An error leaves the
-// session usable; renewed says that the VM had to go and with it all globals.
+// session usable, and so does the end of ctx; renewed says that the VM had to go and with it all globals,
+// because the input could only be killed.
 func (r *Session) Run(ctx context.Context, in Input) (renewed bool, err error) {
 	r.count++
 	chunk := "@repl[" + strconv.Itoa(r.count) + "]"
@@ -125,22 +130,30 @@ func (r *Session) evaluate(ctx context.Context, chunk string, in Input) error {
 		values, err = v.All()
 		return err
 	}
-	failed := r.vm.RunSource(ctx, chunk, in.source, engine.RunOptions{KeepTables: true, Use: keep})
-	if len(values) == 0 || luau.IsKilled(failed) {
+	failed := r.vm.RunSource(ctx, chunk, in.source, engine.RunOptions{KeepTables: true, Use: keep, Grace: grace})
+	if len(values) == 0 || luau.IsKilled(failed) || ctx.Err() != nil {
 		return failed
 	}
 	if err := r.vm.State().SetGlobal("_", values[0]); err != nil {
 		return errors.Join(failed, err)
 	}
 	for _, v := range values {
-		text, err := r.show.Call(ctx, v)
-		if err != nil {
+		if err := r.vm.Run(ctx, r.show, engine.RunOptions{Grace: grace}, r.print, v); err != nil {
 			return errors.Join(failed, err)
 		}
-		line, _ := text[0].(string)
-		r.words.print([]byte(line + "\n"))
 	}
 	return failed
+}
+
+// print prints what show made of a value.
+func (r *Session) print(shown luau.Values) error {
+	text, err := shown.All()
+	if err != nil {
+		return err
+	}
+	line, _ := text[0].(string)
+	r.words.print([]byte(line + "\n"))
+	return nil
 }
 
 // keywords are completed like names.

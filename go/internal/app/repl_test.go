@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -75,10 +76,13 @@ func TestShownValuesAreBounded(t *testing.T) {
 	}
 }
 
+// killed runs an input that the time limit ends where Luau cannot break off.
+const killed = "table.sort({1, 2, 3}, function() while true do end end)"
+
 func TestKilledInputLosesTheVM(t *testing.T) {
 	s := newTestSession(t, 200*time.Millisecond)
 	enter(t, s, "a = 1")
-	renewed, err := s.Run(context.Background(), input("while true do end"))
+	renewed, err := s.Run(context.Background(), input(killed))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.True(t, renewed)
 	require.Equal(t, "nil\n", enter(t, s, "a"))
@@ -87,6 +91,38 @@ func TestKilledInputLosesTheVM(t *testing.T) {
 	require.False(t, renewed)
 	require.Contains(t, Report(err, false), "| error('oops')")
 	require.Equal(t, "2\n", enter(t, s, "2"))
+}
+
+func TestInterruptedInputKeepsTheSession(t *testing.T) {
+	s := newTestSession(t, 0)
+	enter(t, s, `a, time, async = 1, require("time"), require("async")`)
+	for _, text := range []string{
+		"while true do end", "while true do pcall(function() while true do end end) end", "time.sleep(1000)",
+		"async.await(async.spawn(time.sleep, 1000))", "async.spawn(function() while true do time.sleep(0) end end) return 1",
+		"f = function(n) if n > 0 then return f(n - 1) end while true do end end coroutine.wrap(f)(100)",
+		"do " + strings.Repeat("local x = 1; ", 20_000) + "end while true do end", // maybe while it compiles
+	} {
+		cause := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(context.Background())
+		timer := time.AfterFunc(30*time.Millisecond, func() { cancel(cause) })
+		renewed, err := s.Run(ctx, input(text))
+		timer.Stop()
+		cancel(nil)
+		require.ErrorIs(t, err, cause, text)
+		require.False(t, renewed, text)
+		s.script.Stdout.(*bytes.Buffer).Reset()
+		require.Equal(t, "1\n\"slept\"\n", enter(t, s, "a, time.sleep(0.001) or 'slept'"))
+	}
+}
+
+// An input that the time limit ends is no different.
+func TestTimedOutInputKeepsTheSession(t *testing.T) {
+	s := newTestSession(t, 200*time.Millisecond)
+	enter(t, s, "a = 1")
+	renewed, err := s.Run(context.Background(), input("while true do end"))
+	require.ErrorIs(t, err, ErrTimeout)
+	require.False(t, renewed)
+	require.Equal(t, "1\n", enter(t, s, "a"))
 }
 
 func TestTasksEndWithTheirInput(t *testing.T) {

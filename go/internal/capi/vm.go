@@ -18,6 +18,7 @@ package capi
 #cgo nocallback hk_charge
 #cgo nocallback hk_uncharge
 #cgo nocallback hk_release
+#cgo nocallback hk_drop
 #cgo nocallback hk_hold
 #cgo nocallback hk_in_host_call
 #cgo noescape hk_take_unused
@@ -278,6 +279,9 @@ func (vm VM) Hold(ref uint64) uint64 { return uint64(C.hk_hold(vm.p, C.hk_ref(re
 
 // Release is hk_release.
 func (vm VM) Release(ref uint64) { C.hk_release(vm.p, C.hk_ref(ref)) }
+
+// Drop is hk_drop.
+func (vm VM) Drop(thread uint64) { C.hk_drop(vm.p, C.hk_ref(thread)) }
 
 // Coverage is hk_coverage.
 func (vm VM) Coverage(chunk uint64) Result { return result(C.hk_coverage(vm.p, C.hk_ref(chunk))) }

@@ -67,7 +67,7 @@ func (v *VM) require(c *luau.Call) error {
 	}
 	m = &loaded{id: source.ID, name: name}
 	v.modules[source.ID] = m
-	if err := v.load(c, m, source); err != nil {
+	if err := v.load(c, m, source); err != nil || m.loader == nil {
 		delete(v.modules, source.ID)
 		return err
 	}
@@ -108,8 +108,10 @@ func (v *VM) waitFor(c *luau.Call, m *loaded) {
 
 func (v *VM) load(c *luau.Call, m *loaded, source module.Source) error {
 	code, err := v.compile(v.ctx, source.Chunk, string(source.Code))
+	if errors.Is(err, errGivenUp) {
+		return v.giveUp(c)
+	}
 	if err != nil {
-		v.killIfOver()
 		return err
 	}
 	fn, err := v.loadChunk(code, source.Chunk, luau.LoadOptions{Native: v.config.Native, OwnGlobals: true})

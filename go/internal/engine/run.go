@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"time"
 
@@ -63,6 +64,11 @@ type completion struct {
 type RunOptions struct {
 	Mode   Mode
 	Limits Limits
+	// Grace lets the VM outlive an end of the run by its context: the run is broken off and its tasks
+	// are dropped, while globals, modules and what else is in the VM stay. A script that is not at a
+	// place where that is possible within Grace is killed: in a comparator, a metamethod, a callback, a
+	// long library call. Zero kills it at once.
+	Grace time.Duration
 	// Reset brings back the saved image first.
 	Reset bool
 	// Entry is as in luau.StartOptions: fn is a chunk that defines a function of that name.
@@ -92,6 +98,7 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 		return err
 	}
 	v.run = run
+	v.grace.begin(run, o.Grace)
 	var result error
 	main := &task{keep: o.KeepTables}
 	v.main, v.mainEnded = main, false
@@ -175,12 +182,12 @@ func (v *VM) schedule(over func() bool) error {
 
 // step resumes the first ready task and deals with what came of it.
 func (v *VM) step() error {
-	w := v.ready[0]
-	v.ready[0] = work{}
-	v.ready = v.ready[1:]
 	if !v.takeSlot() || v.ctx.Err() != nil {
 		return v.ended()
 	}
+	w := v.ready[0]
+	v.ready[0] = work{}
+	v.ready = v.ready[1:]
 	v.current = w.task
 	v.busy.Store(true)
 	v.armSlice() // after that: what arrives from now on arms it itself
@@ -278,7 +285,7 @@ func (v *VM) sliceOver() {
 }
 
 // ended is the error of a run whose context is over while no script runs.
-func (v *VM) ended() error { return luau.KilledBy(context.Cause(v.ctx)) }
+func (v *VM) ended() error { return endedBy(v.ctx, v.grace.time) }
 
 // waitForWork blocks until a task can go on or the run is over.
 func (v *VM) waitForWork() error {
@@ -387,14 +394,15 @@ func (v *VM) finish(c completion) bool {
 func (v *VM) endRun() {
 	v.context.end()
 	v.releaseSlot()
+	v.grace.end()
 	for _, i := range v.instances {
 		i.EndRun()
 	}
 	for _, w := range v.ready {
-		v.state.Drop(w.task.thread)
+		v.leave(w.task)
 	}
 	for _, t := range v.waiting {
-		v.state.Drop(t.thread)
+		v.leave(t)
 	}
 	clear(v.ready)
 	v.ready, v.sleeping, v.tasks, v.outside = nil, nil, 0, 0
@@ -409,9 +417,21 @@ func (v *VM) endRun() {
 	}
 }
 
+// leave gives up a task that its run leaves behind. A module that it loads is not there then, and no
+// later run may wait for it.
+func (v *VM) leave(t *task) {
+	v.state.Drop(t.thread)
+	if m := t.module; m != nil && v.modules[m.id] == m && !m.done {
+		delete(v.modules, m.id)
+	}
+}
+
 // RunSource compiles and runs source as the main function.
 func (v *VM) RunSource(ctx context.Context, chunk, source string, o RunOptions, args ...any) error {
 	code, err := v.compile(ctx, chunk, source)
+	if errors.Is(err, errGivenUp) {
+		return endedBy(ctx, o.Grace)
+	}
 	if err != nil {
 		return err
 	}
@@ -443,9 +463,11 @@ func (v *VM) compile(ctx context.Context, chunk, source string) (*luau.Bytecode,
 	case o := <-done:
 		return o.code, o.err
 	case <-ctx.Done():
-		return nil, luau.KilledBy(context.Cause(ctx))
+		return nil, errGivenUp
 	}
 }
+
+var errGivenUp = errors.New("the run ended while its source was compiled")
 
 // smallSource compiles in less than a few milliseconds.
 const smallSource = 32 << 10

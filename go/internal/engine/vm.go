@@ -60,6 +60,7 @@ type VM struct {
 	mode     Mode
 	limits   Limits
 	logged   uint64
+	grace    grace
 	slot     int // of slots, or -1
 	current  *task
 	ready    []work
@@ -205,6 +206,9 @@ func (v *VM) watch() func() bool {
 	ctx, run := v.ctx, v.run
 	if ctx.Done() == nil {
 		return nil
+	}
+	if v.grace.time > 0 {
+		return context.AfterFunc(ctx, func() { v.grace.over(v.state, run, context.Cause(ctx)) })
 	}
 	return context.AfterFunc(ctx, func() { v.state.Kill(run, context.Cause(ctx)) })
 }

@@ -50,6 +50,7 @@ type Error struct {
 	problem string
 	cause   error
 	killed  bool
+	ended   bool // by its context, or what KilledBy names
 	host    bool // Value is an error table that a host function made
 }
 
@@ -63,24 +64,23 @@ func IsKilled(err error) bool {
 }
 
 // KilledBy is the error of a run that was ended for this cause.
-func KilledBy(cause error) error {
+func KilledBy(cause error) error { return endedBy(cause, true) }
+
+// StoppedBy is that of a run that was given up for this cause between two steps of it: the State can be
+// used on.
+func StoppedBy(cause error) error { return endedBy(cause, false) }
+
+func endedBy(cause error, killed bool) error {
 	var e *Error
 	switch {
 	case errors.Is(cause, context.DeadlineExceeded):
-		return &Error{Code: CodeTimeout, Message: "the time limit was reached", cause: cause, killed: true}
+		return &Error{Code: CodeTimeout, Message: "the time limit was reached", cause: cause, killed: killed, ended: true}
 	case errors.As(cause, &e):
 		copied := *e
-		copied.killed = true
+		copied.killed, copied.ended = killed, true
 		return &copied
 	}
-	return &Error{Code: CodeCancelled, Message: "the run was cancelled", cause: cause, killed: true}
-}
-
-// tooLate is the error of a call that did not begin, because its context was over.
-func tooLate(cause error) error {
-	e := *KilledBy(cause).(*Error)
-	e.killed = false
-	return &e
+	return &Error{Code: CodeCancelled, Message: "the run was cancelled", cause: cause, killed: killed, ended: true}
 }
 
 // Error gives place and message in one line, as `script.luau:3: message`.
@@ -99,9 +99,9 @@ func (e *Error) Unwrap() error { return e.cause }
 func (e *Error) Is(target error) bool {
 	switch target {
 	case context.DeadlineExceeded:
-		return e.killed && e.Code == CodeTimeout
+		return e.ended && e.Code == CodeTimeout
 	case context.Canceled:
-		return e.killed && e.Code == CodeCancelled
+		return e.ended && e.Code == CodeCancelled
 	}
 	t, ok := target.(*Error)
 	return ok && t.Message == "" && t.Code == e.Code

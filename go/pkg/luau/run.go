@@ -119,7 +119,7 @@ func (s *State) enter(ctx context.Context) (callScope, error) {
 		ctx = context.Background()
 	}
 	if ctx.Err() != nil {
-		return callScope{}, tooLate(context.Cause(ctx))
+		return callScope{}, StoppedBy(context.Cause(ctx))
 	}
 	if s.depth == 0 && !s.begun {
 		s.begin(s.options.Limits)

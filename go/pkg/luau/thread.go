@@ -232,11 +232,12 @@ func (s *State) resume(t ThreadID, o ResumeOptions, name string, raised error, v
 	return out
 }
 
-// Drop gives up a thread that will not go on.
+// Drop gives up a thread that will not go on. Where it stands it ends, and so do the coroutines that it
+// waits for: a script that still has one of them finds it dead.
 func (s *State) Drop(t ThreadID) {
 	if t == 0 || s.take() != nil {
 		return
 	}
 	defer s.done()
-	s.vm.Release(uint64(t))
+	s.vm.Drop(uint64(t))
 }

@@ -17,8 +17,8 @@ import (
 
 const long = `Runs Luau line by line. An expression shows its values, and _ is the first of the last ones. Globals stay from
 input to input; locals end with theirs, so use globals. An input that is not complete goes on in the next
-line. Ctrl-C ends what runs, and with it the globals, or clears a line; Ctrl-D ends the session. Without a
-terminal it reads all inputs and shows no prompts.
+line. Ctrl-C ends what runs or clears a line; Ctrl-D ends the session. Without a terminal it reads all inputs and shows
+no prompts.
 
 An error does not end the session, with or without a terminal, so the exit code is 0 at its end, as it is with
 python -i, node -i and lua -i. To let errors count, run the text as one script: luau -`

@@ -3,7 +3,6 @@ package runflags
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -60,7 +59,7 @@ func (f *Flags) Check(cmd *cobra.Command) error {
 // hint names the flag that changes the limit which ended the script.
 func (f *Flags) hint(err error) string {
 	switch {
-	case luau.IsKilled(err) && errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, app.ErrTimeout):
 		return fmt.Sprintf("the %s had %s; --timeout gives it another time", f.what, f.Timeout)
 	case luau.CodeOf(err) == luau.CodeMemory:
 		return fmt.Sprintf("the %s may use %s; --memory gives it more", f.what, cmp.Or(f.memory, normal))
