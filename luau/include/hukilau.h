@@ -93,8 +93,9 @@ enum
 enum
 {
     HK_FN_MAY_WAIT = 1,
-    HK_FN_PURE = 2 /* what a call does may be kept in an image: hk_vm_impure does not mind it */
-};                 /* HK_T_HOSTFN flags */
+    HK_FN_PURE = 2, /* what a call does may be kept in an image: hk_vm_impure does not mind it */
+    HK_FN_QUIET = 4 /* a call that does not wait shows nothing, so what was printed before may be given later */
+};                  /* HK_T_HOSTFN flags */
 enum
 {
     HK_REF_FUNCTION = 1,

@@ -18,6 +18,7 @@ struct Callee
 {
     uint32_t id;
     bool pure;
+    bool quiet;
 };
 
 const Callee* callee_of(const Closure* f)
@@ -68,7 +69,7 @@ struct HostScope
 };
 
 // Everything that must be so before the host hears of a call.
-void check_call(hk_vm* vm, lua_State* L, bool pure)
+void check_call(hk_vm* vm, lua_State* L, const Callee& callee, bool canWait)
 {
     check_kill(vm);
     if (!std::exchange(vm->lookingUp, false))
@@ -77,10 +78,10 @@ void check_call(hk_vm* vm, lua_State* L, bool pure)
             end_run(vm, HK_KILL_HOST_CALLS);
         vm->hostCalls++;
     }
-    vm->impure |= !pure;
+    vm->impure |= !callee.pure;
     if (!can_nest(vm))
         raise(L, "limit", "host calls nested deeper than %d", int(kMaxNesting));
-    if (!vm->output.empty())
+    if (!vm->output.empty() && !(callee.quiet && canWait)) // where it cannot wait it blocks
         flush_output(vm);
 }
 
@@ -131,7 +132,8 @@ int host_call(lua_State* L)
 {
     hk_vm* vm = vm_of(L);
     const Closure* f = clvalue(L->ci->func);
-    check_call(vm, L, callee_of(f)->pure);
+    bool canWait = is_wait_safe(vm, L, f);
+    check_call(vm, L, *callee_of(f), canWait);
     Frame& frame = frame_of(vm);
     int nargs = int(L->top - L->base);
     encode_args(vm, L, f, frame.args);
@@ -148,7 +150,7 @@ int host_call(lua_State* L)
     call.out_capacity = frame.out.capacity();
     call.out_size = 0;
     call.nresults = 0;
-    call.can_wait = is_wait_safe(vm, L, f) ? 1 : 0;
+    call.can_wait = canWait ? 1 : 0;
     call.reserved = 0;
     call.token = 0;
     call.vm = vm;
@@ -194,6 +196,7 @@ void push_host_function(lua_State* L, uint32_t id, uint8_t flags, const char* na
     Callee* callee = static_cast<Callee*>(lua_newuserdatadtor(L, sizeof(Callee), callee_collected));
     callee->id = id;
     callee->pure = (flags & HK_FN_PURE) != 0;
+    callee->quiet = (flags & HK_FN_QUIET) != 0;
     lua_pushlstring(L, name, size);
     const char* kept = vm_of(L)->names.emplace(name, size).first->c_str();
     lua_pushcclosurek(L, host_call, kept, 2, (flags & HK_FN_MAY_WAIT) ? host_continue : nullptr);

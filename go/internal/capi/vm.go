@@ -77,6 +77,7 @@ const (
 
 	FnMayWait = C.HK_FN_MAY_WAIT
 	FnPure    = C.HK_FN_PURE
+	FnQuiet   = C.HK_FN_QUIET
 
 	RefFunction = C.HK_REF_FUNCTION
 	RefThread   = C.HK_REF_THREAD

@@ -24,6 +24,9 @@ type Func struct {
 	// Pure marks a function whose effects may be kept in an image: it depends on its arguments alone
 	// and changes nothing outside of the State.
 	Pure bool
+	// Quiet marks a function of which nobody sees anything before the script waits: what the script
+	// printed needs not be shown before each call then.
+	Quiet bool
 	// Gone is called once no script can call the function any more, because Luau collected it or
 	// because it never reached one: at the latest by the next State.Sweep or Collect after that. It runs
 	// on the goroutine that uses the State and must not use it. Close and Reset do not call it.

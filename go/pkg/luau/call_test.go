@@ -70,6 +70,42 @@ func TestStateIsBusyInsideOutput(t *testing.T) {
 	require.Equal(t, luau.CodeBusy, luau.CodeOf(inOutput))
 }
 
+// What was printed is given before a host call shows anything, and before the script waits or blocks.
+func TestOutputComesBeforeWhatIsSeen(t *testing.T) {
+	var seen []string
+	s := newState(t, luau.Options{Output: func(text []byte) { seen = append(seen, string(text)) }})
+	call := func(c *luau.Call) error {
+		seen = append(seen, c.Name())
+		return nil
+	}
+	require.NoError(t, s.SetGlobal("loud", luau.Func{Name: "loud", Do: call, MayWait: true}))
+	require.NoError(t, s.SetGlobal("quiet", luau.Func{Name: "quiet", Do: call, MayWait: true, Quiet: true}))
+	require.NoError(t, s.SetGlobal("wait", luau.Func{Name: "wait", MayWait: true, Quiet: true, Do: func(c *luau.Call) error {
+		c.Wait(1)
+		return nil
+	}}))
+	for source, want := range map[string][]string{
+		"print(1) loud() print(2)":  {"1\n", "loud", "2\n"},
+		"print(1) quiet() print(2)": {"quiet", "1\n2\n"},
+		"print(1) wait() print(2)":  {"1\n", "2\n"},
+		"table.sort({1, 2}, function() print(1) quiet() return false end)": {"1\n", "quiet"},
+	} {
+		seen = nil
+		code, err := luau.Compile("=t", source, luau.CompileOptions{})
+		require.NoError(t, err)
+		f, err := s.Load(code, "=t", luau.LoadOptions{})
+		require.NoError(t, err)
+		id, out := s.Start(f, luau.StartOptions{})
+		if out.Status == luau.StatusWaiting {
+			out = s.Deliver(id, luau.ResumeOptions{})
+		}
+		require.NoError(t, out.Err)
+		require.Equal(t, luau.StatusDone, out.Status)
+		require.Equal(t, want, seen, source)
+		s.Drop(id)
+	}
+}
+
 // The last answer counts, whichever way it was given.
 func TestLastAnswerOfHostFunctionCounts(t *testing.T) {
 	s := newState(t, luau.Options{})

@@ -187,6 +187,9 @@ func (e *encoder) function(f *Func) error {
 	if f.Pure {
 		flags |= capi.FnPure
 	}
+	if f.Quiet {
+		flags |= capi.FnQuiet
+	}
 	e.tag(flags)
 	e.u32(len(f.Name))
 	e.buf = append(e.buf, f.Name...)
