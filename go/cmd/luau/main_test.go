@@ -92,6 +92,9 @@ func interrupt(t *testing.T, source string, signal os.Signal) (code int, stderr 
 	cmd := exec.Command("luau", path)
 	var errors bytes.Buffer
 	cmd.Stderr = &errors
+	in, err := cmd.StdinPipe() // where nothing comes
+	require.NoError(t, err)
+	defer in.Close()
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
@@ -109,6 +112,7 @@ func TestInterrupt(t *testing.T) {
 		"running":    `print("ready") __native.log("info", "go") while true do end`,
 		"asleep":     `print("ready") __native.sleep(60000)`,
 		"comparator": `table.sort({2, 1}, function(a, b) print("ready") __native.sleep(60000) return a < b end)`,
+		"reading":    `local read = require("process").read_line print("ready") while true do pcall(read) end`,
 		"catching":   `print("ready") while true do pcall(function() __native.sleep(60000) end) end`,
 	} {
 		for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {

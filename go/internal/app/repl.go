@@ -31,6 +31,7 @@ func NewSession(s Settings) (*Session, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
+	s.NoStdin = "the prompt reads standard input itself; a script can read it"
 	r := &Session{script: Script{Settings: s, Path: "repl"}}
 	r.words = r.script.console()
 	return r, r.renew()

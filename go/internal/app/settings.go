@@ -31,6 +31,8 @@ type Settings struct {
 	Optimize luau.Optimization
 	Grants   hostmod.Grants
 	Log      LogFormat
+	Stdin    io.Reader // what scripts read; nil: it is at its end
+	NoStdin  string    // why scripts may not read it; "": they may
 	Stdout   io.Writer
 	Stderr   io.Writer
 	// Tell words the errors of background tasks. nil: for a person, without colours.
@@ -91,7 +93,7 @@ func (s *Settings) config(http *httpmod.Module, script string, args []string) (*
 			HTTP:    http,
 			Environ: os.Environ,
 			Keys:    kvmod.NewStore(kvmod.Options{}).Module(""),
-			Process: &processmod.Module{Args: args, Cwd: os.Getwd},
+			Process: &processmod.Module{Args: args, Cwd: os.Getwd, Input: s.Stdin, NoInput: s.NoStdin},
 		}),
 		Grants:      &s.Grants,
 		Resolver:    resolver,

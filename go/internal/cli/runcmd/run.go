@@ -109,7 +109,7 @@ var levels = [...]luau.Optimization{luau.OptimizeDefault, luau.OptimizeNone, lua
 // chooseText finds the script among what -e and the arguments say.
 func (f *flags) chooseText(cmd *cobra.Command, args []string, s *app.Script) error {
 	if cmd.Flags().Changed("eval") {
-		s.Path, s.Text, s.Args = "-e", &f.eval, args
+		s.Path, s.Text, s.Args, s.Stdin = "-e", &f.eval, args, cmd.InOrStdin()
 		return nil
 	}
 	if len(args) == 0 {
@@ -117,6 +117,7 @@ func (f *flags) chooseText(cmd *cobra.Command, args []string, s *app.Script) err
 	}
 	s.Path, s.Args = args[0], args[1:]
 	if s.Path != "-" {
+		s.Stdin = cmd.InOrStdin()
 		return nil
 	}
 	s.Path, s.Input = "stdin", cmd.InOrStdin()

@@ -1,13 +1,17 @@
 // Package processmod is the process as the script of a plain runner sees it: its arguments, its
-// working directory and how it ends. A host that serves many scripts leaves the module out.
+// standard input, its working directory and how it ends. A host that serves many scripts leaves the module out.
 package processmod
 
 import (
+	"cmp"
+	"context"
 	_ "embed"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -26,12 +30,16 @@ func (e *Exit) Error() string {
 	return "the script ended with process.exit(" + strconv.Itoa(e.Code) + ")"
 }
 
-// Module is the process module. Any goroutine may use it.
+// Module is the process module. Any goroutine may use it, but one VM alone may read Input.
 type Module struct {
 	// Args are the script's arguments.
 	Args []string
 	// Cwd gives the working directory.
 	Cwd func() (string, error)
+	// Input is standard input. nil: it is at its end.
+	Input io.Reader
+	// NoInput is why scripts may not read standard input. "": they may.
+	NoInput string
 }
 
 var _ hostmod.Module = (*Module)(nil)
@@ -47,7 +55,8 @@ func (m *Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) {
 type instance struct {
 	hostmod.Plain
 	*Module
-	vm hostmod.VM
+	vm    hostmod.VM
+	input *input // once it was read
 }
 
 func (i *instance) Exports() map[string]any {
@@ -55,7 +64,63 @@ func (i *instance) Exports() map[string]any {
 		"args": i.Args,
 		"exit": luau.Func{Name: "process.exit", Do: i.exit},
 		"cwd":  luau.Func{Name: "process.cwd", Do: i.cwd},
+
+		"read_line": luau.Func{Name: "process.read_line", MayWait: true, Quiet: true, Do: i.readLine},
+		"read":      luau.Func{Name: "process.read", MayWait: true, Quiet: true, Do: i.read},
+		"read_all":  luau.Func{Name: "process.read_all", MayWait: true, Quiet: true, Do: i.readAll},
 	}
+}
+
+// EndRun implements hostmod.Instance.
+func (i *instance) EndRun() {
+	if i.input != nil {
+		i.input.endRun()
+	}
+}
+
+// read_line: () -> string?
+func (i *instance) readLine(c *luau.Call) error { return i.take(c, takeLine) }
+
+// read: (size: number?) -> string?
+func (i *instance) read(c *luau.Call) error {
+	size, err := c.IntOpt(0, chunk)
+	if err != nil {
+		return err
+	}
+	if size < 1 {
+		return c.Argument(0, fmt.Sprintf("must be a number of bytes above 0, got %d", size))
+	}
+	return i.take(c, takeSome(size))
+}
+
+// read_all: () -> string
+func (i *instance) readAll(c *luau.Call) error { return i.take(c, takeAll) }
+
+// take gives what is there at once, and else waits for it.
+func (i *instance) take(c *luau.Call, take taker) error {
+	if i.NoInput != "" {
+		return &luau.Error{Code: "io", Message: c.Name() + ": " + i.NoInput}
+	}
+	if i.input == nil {
+		i.input = newInput(cmp.Or[io.Reader](i.Input, strings.NewReader("")), i.vm)
+	}
+	in, name := i.input, c.Name()
+	switch value, done, err := in.try(take); {
+	case err != nil:
+		return told(name, err)
+	case done:
+		return c.Return(value)
+	}
+	return i.vm.Await(c, func(ctx context.Context) ([]any, error) {
+		value, err := in.wait(ctx, take)
+		if err != nil {
+			if ctx.Err() == nil {
+				err = told(name, err)
+			}
+			return nil, err
+		}
+		return []any{value}, nil
+	})
 }
 
 const maxCode = 255

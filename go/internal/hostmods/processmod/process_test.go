@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -97,4 +98,39 @@ func TestCwdThatIsGone(t *testing.T) {
 	vm := modtest.New(t, &processmod.Module{Cwd: func() (string, error) { return "", errors.New("gone") }}, processmod.Stub)
 	out := vm.Run(t, "return pcall(__native.process.cwd)")
 	require.Equal(t, map[string]any{"code": "io", "message": "process.cwd: the working directory is not known: gone"}, out[1])
+}
+
+func reading(t *testing.T, m *processmod.Module) *modtest.VM {
+	return modtest.New(t, m, processmod.Stub)
+}
+
+func TestReading(t *testing.T) {
+	vm := reading(t, &processmod.Module{Input: strings.NewReader("one\ntwo\nthree, four")})
+	out := vm.Run(t, `local p = __native.process return p.read_line(), p.read(2), p.read_line(), p.read(6), p.read_all(), p.read_line(), p.read(), p.read_all()`)
+	require.Equal(t, []any{"one", "tw", "o", "three,", " four", nil, nil, ""}, out)
+	require.Equal(t, []string{"process.read_line", "process.read_all"}, vm.Awaited, "what is there needs no wait")
+}
+
+// Without an input it is at its end.
+func TestNoInput(t *testing.T) {
+	out := reading(t, &processmod.Module{}).Run(t, `local p = __native.process return p.read_all(), p.read_line(), p.read(5), p.read_all()`)
+	require.Equal(t, []any{"", nil, nil, ""}, out)
+	vm := reading(t, &processmod.Module{Input: strings.NewReader("x"), NoInput: "it is somebody's"})
+	for _, name := range []string{"read_line", "read", "read_all"} {
+		out := vm.Run(t, "return pcall(__native.process."+name+")")
+		require.Equal(t, map[string]any{"code": "io", "message": "process." + name + ": it is somebody's"}, out[1])
+	}
+}
+
+func TestReadRefusesOtherSizes(t *testing.T) {
+	vm := reading(t, &processmod.Module{Input: strings.NewReader("text")})
+	for source, want := range map[string]string{
+		"0": "must be a number of bytes above 0, got 0", "-1": "must be a number of bytes above 0, got -1",
+		"1.5": "must be a whole number, got 1.5", `"1"`: "must be a whole number, got string", "0/0": "must be a whole number",
+	} {
+		out := vm.Run(t, "return pcall(__native.process.read, "+source+")")
+		require.Contains(t, out[1].(map[string]any)["message"], "process.read: argument 1 "+want)
+		require.Equal(t, "invalid_argument", out[1].(map[string]any)["code"])
+	}
+	require.Equal(t, []any{"text"}, vm.Run(t, "return __native.process.read(2^40)"))
 }
