@@ -65,7 +65,7 @@ func (s *Settings) check() error {
 			return &OptionError{fmt.Sprintf("--lib %s: no such folder", folder)}
 		}
 	}
-	return nil
+	return s.checkGrants()
 }
 
 // http makes the module with the connections of these settings.
