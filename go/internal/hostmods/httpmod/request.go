@@ -94,6 +94,9 @@ func parseURL(s string) (*url.URL, error) {
 		return nil, invalid("the URL is longer than " + strconv.Itoa(maxURL) + " bytes")
 	}
 	u, err := url.Parse(s)
+	if lacksScheme(s, u) {
+		return nil, invalid("the URL " + quote(s) + " has no http:// in front: write http://" + unquoted(s) + ", or https://")
+	}
 	if err != nil {
 		return nil, invalid("the URL " + quote(s) + " is not valid: " + innermostURL(err))
 	}
@@ -104,6 +107,19 @@ func parseURL(s string) (*url.URL, error) {
 		return nil, invalid("the URL " + quote(s) + " has no host")
 	}
 	return u, nil
+}
+
+// lacksScheme says whether s, which may have been no URL, is one when http:// is put in front. Before a port
+// a host's name looks like a scheme.
+func lacksScheme(s string, parsed *url.URL) bool {
+	if strings.Contains(s, "://") || strings.HasPrefix(s, "/") {
+		return false
+	}
+	if parsed != nil && parsed.Opaque != "" && strings.Trim(parsed.Opaque[:1], "0123456789") != "" {
+		return false // mailto:somebody
+	}
+	u, err := url.Parse("http://" + s)
+	return err == nil && u.Hostname() != ""
 }
 
 func innermostURL(err error) string {
@@ -235,4 +251,13 @@ func quote(s string) string {
 		return strconv.Quote(s[:most]) + "..."
 	}
 	return strconv.Quote(s)
+}
+
+// unquoted is a text without quotes inside a message, which should stay one line.
+func unquoted(s string) string {
+	quoted := quote(s)
+	if strings.HasSuffix(quoted, "...") {
+		return "..."
+	}
+	return quoted[1 : len(quoted)-1]
 }

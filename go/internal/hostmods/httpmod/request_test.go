@@ -129,3 +129,19 @@ func TestC05_HeadersOfTheResponse(t *testing.T) {
 	assert.Equal(t, []string{"yes"}, resp.Header["X-Mixed"])
 	assert.Equal(t, "\xff\xfe", resp.Header.Get("x-bytes"))
 }
+
+func TestURLWithoutItsSchemeIsExplained(t *testing.T) {
+	for given, want := range map[string]string{
+		"127.0.0.1:18432/x":  "write http://127.0.0.1:18432/x, or https://",
+		"localhost:8000":     "write http://localhost:8000, or https://",
+		"example.com/a?b=c":  "write http://example.com/a?b=c, or https://",
+		"[::1]:80/":          "write http://[::1]:80/, or https://",
+		"mailto:ada@example": "must begin with http:// or https://",
+		"ftp://example.com/": "must begin with http:// or https://",
+		"/path":              "must begin with http:// or https://",
+		"":                   "must begin with http:// or https://",
+	} {
+		_, err := parseURL(given)
+		require.ErrorContains(t, err, want, given)
+	}
+}

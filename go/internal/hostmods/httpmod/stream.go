@@ -84,7 +84,9 @@ func (s *Stream) adopt(resp *http.Response, last *hop, limit int64) error {
 	if err := s.account.charge(headerSize(resp.Header)); err != nil {
 		return err
 	}
-	over := &Error{Code: CodeLimit, Message: fmt.Sprintf("the response body is over the limit of %d bytes", limit)}
+	const advice = "; raise max_body, or read it in pieces with http.stream"
+	problem := fmt.Sprintf("the response body is over the limit of %d bytes", limit)
+	over := &Error{Code: CodeLimit, Message: problem + advice}
 	s.body = resp.Body
 	if how := coding(resp.Header); how != "" && last.inflate && s.size != 0 {
 		if err := s.account.charge(decoderMemory); err != nil {
@@ -96,7 +98,7 @@ func (s *Stream) adopt(resp *http.Response, last *hop, limit int64) error {
 		s.body = newDecoder(how, &capped{src: resp.Body, limit: most, over: over})
 	}
 	if resp.Body != http.NoBody && limit >= 0 && resp.ContentLength > most {
-		over.Message += fmt.Sprintf(": it has %d", resp.ContentLength)
+		over.Message = fmt.Sprintf("%s: it has %d%s", problem, resp.ContentLength, advice)
 		return over
 	}
 	s.body = &capped{src: s.body, limit: limit, over: over}

@@ -118,7 +118,7 @@ func (s *streams) queue(stream *scriptStream, t *turn) error {
 		select {
 		case <-before.began:
 			if before.ctx.Err() == nil {
-				return &luau.Error{Code: luau.CodeBusy, Message: "http.read: another task is reading this stream"}
+				return &luau.Error{Code: luau.CodeBusy, Message: "stream:read: another task is reading this stream"}
 			}
 		case <-before.left:
 		}
@@ -177,7 +177,7 @@ func (i *instance) open(c *luau.Call) error {
 	}
 	if !ok {
 		return &luau.Error{Code: luau.CodeLimit, Message: fmt.Sprintf(
-			"http.open: more than %d streams are open; read them to their end or close them", maxStreams)}
+			"http.stream: more than %d streams are open; read them to their end or close them", maxStreams)}
 	}
 	begun := false
 	err = i.vm.Await(c, func(ctx context.Context) ([]any, error) {
