@@ -23,6 +23,8 @@ type testRun struct {
 	output cappedBuffer
 	vm     *engine.VM
 	tasks  []error // of background tasks
+	// running is the test of the library that has begun and of which nothing was reported; "": none.
+	running string
 }
 
 // runFile never fails: what goes wrong is a failure of the file.
@@ -81,6 +83,7 @@ func (r *testRunner) newVM(run *testRun) (*engine.VM, error) {
 	config.Modules = append(config.Modules, &testmod.Module{
 		Options: testmod.Options{Filter: r.options.Filter, Shuffle: r.options.Shuffle, Seed: float64(r.options.Seed)},
 		Report:  run.add,
+		Begin:   run.begin,
 	})
 	if r.options.Loaded != nil {
 		config.Resolver = &watchedResolver{config.Resolver, r.options.Loaded}
@@ -106,9 +109,18 @@ func (r *watchedResolver) Resolve(requirer, name string) (module.Source, error) 
 	return source, err
 }
 
-func (t *testRun) add(r TestResult) { t.file.Results = append(t.file.Results, r) }
+func (t *testRun) begin(name string) { t.running = name }
 
+func (t *testRun) add(r TestResult) {
+	t.running = ""
+	t.file.Results = append(t.file.Results, r)
+}
+
+// fail adds a failure; that of the file while one of its tests ran is the test's.
 func (t *testRun) fail(name string, err error) {
+	if name == t.file.Path && t.running != "" {
+		name = t.running
+	}
 	r := TestResult{Name: name, Status: TestFailed, Message: strings.TrimSuffix(Report(err, false), "\n")}
 	r.Message = strings.TrimPrefix(r.Message, "error: ")
 	t.add(r)

@@ -24,3 +24,12 @@ func Duration(n float64, unit time.Duration) (time.Duration, bool) {
 func Seconds(t time.Time) float64 {
 	return float64(t.Unix()) + float64(t.Nanosecond())/float64(time.Second)
 }
+
+// Now gives the time by which a VM sleeps, which tests can stop: the real one where it has no scheduler. It is
+// for the goroutine that owns the VM.
+func Now(vm VM) func() time.Time {
+	if tasks, ok := vm.(Tasks); ok {
+		return tasks.Clock().Now
+	}
+	return time.Now
+}

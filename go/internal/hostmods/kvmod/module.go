@@ -32,11 +32,17 @@ func (s *Store) Module(namespace string) *Module { return &Module{s, namespace} 
 func (*Module) Name() string { return "kv" }
 
 // NewInstance implements hostmod.Module.
-func (m *Module) NewInstance(hostmod.VM) (hostmod.Instance, error) { return instance{Module: m}, nil }
+func (m *Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) {
+	now := m.store.options.Now
+	if now == nil {
+		now = hostmod.Now(vm)
+	}
+	return instance{view: view{m.store, m.namespace, now}}, nil
+}
 
 type instance struct {
 	hostmod.Plain
-	*Module
+	view
 }
 
 func (i instance) Exports() map[string]any {
@@ -104,7 +110,7 @@ func (i instance) get(c *luau.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Return(i.store.get(i.namespace, k))
+	return c.Return(i.view.get(k))
 }
 
 // put is set and add.
@@ -121,7 +127,7 @@ func (i instance) put(c *luau.Call, absent bool) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	done, err = i.store.set(i.namespace, k, v, size, t, absent)
+	done, err = i.view.set(k, v, size, t, absent)
 	return done, told(c, err)
 }
 
@@ -146,7 +152,7 @@ func (i instance) remove(c *luau.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Return(i.store.delete(i.namespace, k))
+	return c.Return(i.view.delete(k))
 }
 
 // increment: (key: string, by: number?, options: {ttl: number?}?) -> number
@@ -166,7 +172,7 @@ func (i instance) increment(c *luau.Call) error {
 	if err != nil {
 		return err
 	}
-	sum, err := i.store.increment(i.namespace, k, by, t)
+	sum, err := i.view.increment(k, by, t)
 	if err != nil {
 		return told(c, err)
 	}
@@ -179,7 +185,7 @@ func (i instance) keys(c *luau.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Return(i.store.list(i.namespace, prefix))
+	return c.Return(i.view.list(prefix))
 }
 
 // clear: (prefix: string?) -> number
@@ -188,7 +194,7 @@ func (i instance) clear(c *luau.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.ReturnNumber(float64(i.store.clear(i.namespace, prefix)))
+	return c.ReturnNumber(float64(i.view.clear(prefix)))
 }
 
 // told is the store's error as the script sees it.

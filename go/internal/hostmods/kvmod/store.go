@@ -16,7 +16,7 @@ type Options struct {
 	MaxEntries int              // of one namespace; 0: 100,000
 	MaxBytes   int64            // of one namespace, keys and values; 0: 64 MiB
 	TotalBytes int64            // of all namespaces; 0: 256 MiB
-	Now        func() time.Time // 0: time.Now
+	Now        func() time.Time // 0: time.Now, and in a script the time by which its VM sleeps
 }
 
 // Store holds keys and values of a process. Any goroutine may use it.
@@ -54,9 +54,6 @@ func NewStore(o Options) *Store {
 	if o.TotalBytes == 0 {
 		o.TotalBytes = 256 << 20
 	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	return &Store{options: o, spaces: map[string]*space{}}
 }
 
@@ -65,26 +62,57 @@ type limitError struct{ message string }
 
 func (e *limitError) Error() string { return e.message }
 
-// with runs f on a namespace from which what is over has gone.
-func (s *Store) with(namespace string, f func(sp *space, now time.Time) error) error {
+// view is a namespace as one VM sees it. The clock of a test may stand still or be ahead: then keys end for
+// this VM by that clock, and are removed once they have ended for the others as well.
+type view struct {
+	store     *Store
+	namespace string
+	now       func() time.Time
+}
+
+// real is the time for all VMs.
+func (s *Store) real() time.Time {
+	if s.options.Now != nil {
+		return s.options.Now()
+	}
+	return time.Now()
+}
+
+// with runs f on the namespace, from which what is over has gone.
+func (v *view) with(f func(sp *space, now time.Time) error) error {
+	s := v.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sp := s.spaces[namespace]
+	sp := s.spaces[v.namespace]
 	if sp == nil {
 		sp = &space{entries: map[string]*entry{}}
-		s.spaces[namespace] = sp
+		s.spaces[v.namespace] = sp
 	}
-	now := s.options.Now()
-	s.expire(sp, now)
+	now, over := v.now(), s.real()
+	if now.Before(over) {
+		over = now
+	}
+	s.expire(sp, over)
 	err := f(sp, now)
 	if len(sp.entries) == 0 {
-		delete(s.spaces, namespace)
+		delete(s.spaces, v.namespace)
 	}
 	return err
 }
 
+// find gives an entry that has not ended.
+func (sp *space) find(key string, now time.Time) *entry {
+	e := sp.entries[key]
+	if e == nil || e.ended(now) {
+		return nil
+	}
+	return e
+}
+
+func (e *entry) ended(now time.Time) bool { return !e.until.IsZero() && !now.Before(e.until) }
+
 func (s *Store) expire(sp *space, now time.Time) {
-	for len(sp.expiry) > 0 && !now.Before(sp.expiry[0].until) {
+	for len(sp.expiry) > 0 && sp.expiry[0].ended(now) {
 		s.remove(sp, sp.expiry[0])
 	}
 }
@@ -148,17 +176,17 @@ func (s *Store) room(sp *space, another bool, bytes int64) error {
 
 // sweep takes what is over from every namespace: one that nobody uses keeps it otherwise.
 func (s *Store) sweep() {
-	now := s.options.Now()
+	now := s.real()
 	for _, sp := range s.spaces {
 		s.expire(sp, now)
 	}
 }
 
-// keys lists the keys with a prefix.
-func (sp *space) keys(prefix string) []string {
+// keys lists the keys with a prefix that have not ended.
+func (sp *space) keys(prefix string, now time.Time) []string {
 	list := []string{}
-	for key := range sp.entries {
-		if strings.HasPrefix(key, prefix) {
+	for key, e := range sp.entries {
+		if strings.HasPrefix(key, prefix) && !e.ended(now) {
 			list = append(list, key)
 		}
 	}
@@ -166,9 +194,9 @@ func (sp *space) keys(prefix string) []string {
 }
 
 // get reads a key.
-func (s *Store) get(namespace, key string) (value any) {
-	_ = s.with(namespace, func(sp *space, _ time.Time) error {
-		if e := sp.entries[key]; e != nil {
+func (v *view) get(key string) (value any) {
+	_ = v.with(func(sp *space, now time.Time) error {
+		if e := sp.find(key, now); e != nil {
 			value = e.value
 		}
 		return nil
@@ -177,23 +205,23 @@ func (s *Store) get(namespace, key string) (value any) {
 }
 
 // set writes a key; with absent only when it is not there.
-func (s *Store) set(namespace, key string, value any, size int64, ttl time.Duration, absent bool) (done bool, err error) {
-	err = s.with(namespace, func(sp *space, now time.Time) error {
-		if absent && sp.entries[key] != nil {
+func (v *view) set(key string, value any, size int64, ttl time.Duration, absent bool) (done bool, err error) {
+	err = v.with(func(sp *space, now time.Time) error {
+		if absent && sp.find(key, now) != nil {
 			return nil
 		}
 		done = true
-		return s.put(sp, key, value, size, deadline(now, ttl))
+		return v.store.put(sp, key, value, size, deadline(now, ttl))
 	})
 	return done, err
 }
 
 // delete removes a key.
-func (s *Store) delete(namespace, key string) (was bool) {
-	_ = s.with(namespace, func(sp *space, _ time.Time) error {
-		e := sp.entries[key]
+func (v *view) delete(key string) (was bool) {
+	_ = v.with(func(sp *space, now time.Time) error {
+		e := sp.find(key, now)
 		if was = e != nil; was {
-			s.remove(sp, e)
+			v.store.remove(sp, e)
 		}
 		return nil
 	})
@@ -209,26 +237,26 @@ func (e *notNumber) Error() string { return "not a number" }
 const numberSize = 16
 
 // increment adds to a number. What is there keeps its time.
-func (s *Store) increment(namespace, key string, by float64, ttl time.Duration) (sum float64, err error) {
-	err = s.with(namespace, func(sp *space, now time.Time) error {
+func (v *view) increment(key string, by float64, ttl time.Duration) (sum float64, err error) {
+	err = v.with(func(sp *space, now time.Time) error {
 		until := deadline(now, ttl)
 		sum = by
-		if e := sp.entries[key]; e != nil {
+		if e := sp.find(key, now); e != nil {
 			n, ok := e.value.(float64)
 			if !ok {
 				return &notNumber{e.value}
 			}
 			sum, until = n+by, e.until
 		}
-		return s.put(sp, key, sum, numberSize, until)
+		return v.store.put(sp, key, sum, numberSize, until)
 	})
 	return sum, err
 }
 
 // list gives the keys with a prefix, sorted.
-func (s *Store) list(namespace, prefix string) (keys []string) {
-	_ = s.with(namespace, func(sp *space, _ time.Time) error {
-		keys = sp.keys(prefix)
+func (v *view) list(prefix string) (keys []string) {
+	_ = v.with(func(sp *space, now time.Time) error {
+		keys = sp.keys(prefix, now)
 		return nil
 	})
 	slices.Sort(keys)
@@ -236,11 +264,11 @@ func (s *Store) list(namespace, prefix string) (keys []string) {
 }
 
 // clear removes the keys with a prefix.
-func (s *Store) clear(namespace, prefix string) (n int) {
-	_ = s.with(namespace, func(sp *space, _ time.Time) error {
-		keys := sp.keys(prefix)
+func (v *view) clear(prefix string) (n int) {
+	_ = v.with(func(sp *space, now time.Time) error {
+		keys := sp.keys(prefix, now)
 		for _, key := range keys {
-			s.remove(sp, sp.entries[key])
+			v.store.remove(sp, sp.entries[key])
 		}
 		n = len(keys)
 		return nil

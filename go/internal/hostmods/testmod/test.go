@@ -40,10 +40,13 @@ type Options struct {
 	Seed    float64
 }
 
-// Module is the test module for one file. Report is called by the goroutine that runs the file.
+// Module is the test module for one file. Report and Begin are called by the goroutine that runs the file.
 type Module struct {
 	Options Options
 	Report  func(Result)
+	// Begin hears of a test that begins to run, with its hooks: what ends the file before the test's Report came
+	// while it ran. May be nil.
+	Begin func(name string)
 }
 
 var _ hostmod.Module = (*Module)(nil)
@@ -62,6 +65,7 @@ type instance struct {
 func (i *instance) Exports() map[string]any {
 	exports := map[string]any{
 		"report": luau.Func{Name: "test.report", Do: i.report},
+		"begin":  luau.Func{Name: "test.begin", Do: i.begin},
 		"filter": i.module.Options.Filter,
 	}
 	if i.module.Options.Shuffle {
@@ -94,4 +98,13 @@ func (i *instance) report(c *luau.Call) (err error) {
 	}
 	i.module.Report(r)
 	return nil
+}
+
+// begin: (name: string) -> ()
+func (i *instance) begin(c *luau.Call) error {
+	name, err := c.Text(0)
+	if err == nil && i.module.Begin != nil {
+		i.module.Begin(name)
+	}
+	return err
 }

@@ -24,11 +24,14 @@ var _ hostmod.Module = Module{}
 func (Module) Name() string { return "time" }
 
 // NewInstance implements hostmod.Module.
-func (Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) { return &instance{vm: vm}, nil }
+func (Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) {
+	return &instance{vm: vm, now: hostmod.Now(vm)}, nil
+}
 
 type instance struct {
 	hostmod.Plain
-	vm hostmod.VM
+	vm  hostmod.VM
+	now func() time.Time
 }
 
 // began is where the monotonic clock starts.
@@ -37,10 +40,10 @@ var began = time.Now()
 func (i *instance) Exports() map[string]any {
 	exports := map[string]any{
 		"now": luau.Func{Name: "time.now", Do: func(c *luau.Call) error {
-			return c.ReturnNumber(hostmod.Seconds(time.Now()))
+			return c.ReturnNumber(hostmod.Seconds(i.now()))
 		}},
 		"monotonic": luau.Func{Name: "time.monotonic", Do: func(c *luau.Call) error {
-			return c.ReturnNumber(time.Since(began).Seconds())
+			return c.ReturnNumber(i.now().Sub(began).Seconds())
 		}},
 	}
 	for name, do := range map[string]func(*luau.Call) error{
