@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -16,11 +17,11 @@ func (i *instance) base64(c *luau.Call, f func(*base64.Encoding, bool, []byte) (
 	if err != nil {
 		return err
 	}
-	encoding := base64.StdEncoding
+	encoding, name := base64.StdEncoding, c.Name()
 	switch form {
 	case "std":
 	case "url":
-		encoding = base64.URLEncoding
+		encoding, name = base64.URLEncoding, strings.Replace(name, "base64", "base64url", 1)
 	default:
 		return c.Argument(1, fmt.Sprintf(`must be "std" or "url", got %.40q`, form))
 	}
@@ -28,7 +29,7 @@ func (i *instance) base64(c *luau.Call, f func(*base64.Encoding, bool, []byte) (
 	if err != nil {
 		return err
 	}
-	return i.convert(c, 2, func(data []byte) (string, *fault) { return f(encoding, padded, data) })
+	return i.convert(c, name, 2, func(data []byte) (string, *fault) { return f(encoding, padded, data) })
 }
 
 func encodeBase64(e *base64.Encoding, padded bool, data []byte) (string, *fault) {

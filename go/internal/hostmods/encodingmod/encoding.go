@@ -5,6 +5,8 @@ package encodingmod
 import (
 	"context"
 	_ "embed"
+	"errors"
+	"strings"
 
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -33,15 +35,16 @@ type instance struct {
 
 func (i *instance) Exports() map[string]any {
 	exports := map[string]any{}
+	// Errors call them as scripts do: base64_encode is encoding.base64.encode.
 	add := func(name string, do func(*luau.Call) error) {
-		exports[name] = luau.Func{Name: "encoding." + name, Do: do, MayWait: true, Pure: true}
+		exports[name] = luau.Func{Name: "encoding." + strings.ReplaceAll(name, "_", "."), Do: do, MayWait: true, Pure: true}
 	}
 	add("base64_encode", func(c *luau.Call) error { return i.base64(c, encodeBase64) })
 	add("base64_decode", func(c *luau.Call) error { return i.base64(c, decodeBase64) })
-	add("hex_encode", func(c *luau.Call) error { return i.convert(c, 2, encodeHex) })
-	add("hex_decode", func(c *luau.Call) error { return i.convert(c, 1, decodeHex) })
-	add("url_encode", func(c *luau.Call) error { return i.convert(c, 3, encodeComponent) })
-	add("url_decode", func(c *luau.Call) error { return i.convert(c, 1, decodeComponent) })
+	add("hex_encode", func(c *luau.Call) error { return i.convert(c, c.Name(), 2, encodeHex) })
+	add("hex_decode", func(c *luau.Call) error { return i.convert(c, c.Name(), 1, decodeHex) })
+	add("url_encode", func(c *luau.Call) error { return i.convert(c, c.Name(), 3, encodeComponent) })
+	add("url_decode", func(c *luau.Call) error { return i.convert(c, c.Name(), 1, decodeComponent) })
 	add("query_encode", i.queryEncode)
 	add("query_decode", i.queryDecode)
 	return exports
@@ -50,13 +53,15 @@ func (i *instance) Exports() map[string]any {
 // longData is from where a conversion is done away from the VM's goroutine.
 const longData = 4 << 20
 
-// convert answers with what f makes of the first argument: at most `factor` times as long.
-func (i *instance) convert(c *luau.Call, factor int64, f func(data []byte) (string, *fault)) error {
+// convert answers with what f makes of the first argument, for the function of that name: at most `factor` times as long.
+func (i *instance) convert(c *luau.Call, name string, factor int64, f func(data []byte) (string, *fault)) error {
 	data, err := c.Bytes(0)
+	if wrong, ok := errors.AsType[*luau.ArgumentError](err); ok {
+		return &luau.ArgumentError{Function: name, Index: wrong.Index, Problem: wrong.Problem}
+	}
 	if err != nil {
 		return err
 	}
-	name := c.Name()
 	work := func(_ context.Context, room *hostmod.Room) ([]any, error) {
 		if err := room.Take((1 + factor) * int64(len(data))); err != nil {
 			return nil, err

@@ -61,16 +61,16 @@ func TestErrorsSayWhere(t *testing.T) {
 		message  string
 		position float64
 	}{
-		`e.base64_decode, "Zm9v!A=="`:    {`encoding.base64_decode: "!" does not belong in base64 of this form at byte 5`, 5},
-		`e.base64_decode, "Zm9v\nZg=="`:  {"encoding.base64_decode: a line end is not base64 (take white space out first) at byte 5", 5},
-		`e.base64_decode, "Zm9-"`:        {`encoding.base64_decode: "-" does not belong in base64 of this form at byte 4`, 4},
-		`e.base64_decode, "Zm9+", "url"`: {`encoding.base64_decode: "+" does not belong in base64 of this form at byte 4`, 4},
-		`e.base64_decode, "Z"`:           {"encoding.base64_decode: base64 ends early at byte 2", 2},
-		`e.hex_decode, "0g"`:             {`encoding.hex_decode: "g" is no hex digit at byte 2`, 2},
-		`e.hex_decode, "abc"`:            {"encoding.hex_decode: hex ends in the middle of a byte at byte 4", 4},
-		`e.url_decode, "ab%2"`:           {"encoding.url_decode: % without two hex digits behind it at byte 3", 3},
-		`e.url_decode, "%41%zz"`:         {"encoding.url_decode: % without two hex digits behind it at byte 4", 4},
-		`e.query_decode, "a=1&b=%&c=%"`:  {"encoding.query_decode: % without two hex digits behind it at byte 7", 7},
+		`e.base64_decode, "Zm9v!A=="`:    {`encoding.base64.decode: "!" does not belong in base64 of this form at byte 5`, 5},
+		`e.base64_decode, "Zm9v\nZg=="`:  {"encoding.base64.decode: a line end is not base64 (take white space out first) at byte 5", 5},
+		`e.base64_decode, "Zm9-"`:        {`encoding.base64.decode: "-" does not belong in base64 of this form at byte 4`, 4},
+		`e.base64_decode, "Zm9+", "url"`: {`encoding.base64.decode: "+" does not belong in base64 of this form at byte 4`, 4},
+		`e.base64_decode, "Z"`:           {"encoding.base64.decode: base64 ends early at byte 2", 2},
+		`e.hex_decode, "0g"`:             {`encoding.hex.decode: "g" is no hex digit at byte 2`, 2},
+		`e.hex_decode, "abc"`:            {"encoding.hex.decode: hex ends in the middle of a byte at byte 4", 4},
+		`e.url_decode, "ab%2"`:           {"encoding.url.decode: % without two hex digits behind it at byte 3", 3},
+		`e.url_decode, "%41%zz"`:         {"encoding.url.decode: % without two hex digits behind it at byte 4", 4},
+		`e.query_decode, "a=1&b=%&c=%"`:  {"encoding.query.decode: % without two hex digits behind it at byte 7", 7},
 	} {
 		out := run(t, "return pcall("+call+")")
 		require.Equal(t, false, out[0], call)
@@ -86,16 +86,16 @@ func TestBase64IsStrict(t *testing.T) {
 	for _, text := range []string{"Zh==", "Zm9=", "Zg=", "Zg===", "=", "====", "Zg==Zg==", "Zm9v====", "Zg= ="} {
 		vm := modtest.New(t, encodingmod.Module{}, encodingmod.Stub)
 		require.NoError(t, vm.State.SetGlobal("text", text))
-		require.Equal(t, false, vm.Run(t, "return (pcall(__native.encoding.base64_decode, text))")[0], text)
+		require.Equal(t, false, vm.Run(t, "return (pcall(__native.encoding.base64.decode, text))")[0], text)
 	}
 }
 
 func TestWrongArguments(t *testing.T) {
 	for call, want := range map[string]string{
-		`e.base64_encode, {}`:           "encoding.base64_encode: argument 1 must be a string or a buffer, got table",
-		`e.base64_encode, "", "mime"`:   `encoding.base64_encode: argument 2 must be "std" or "url", got "mime"`,
-		`e.query_encode, { a = print }`: `encoding.query_encode: argument 1 field "a" must be a string, a number, a boolean or an array of these`,
-		`e.query_encode, { 1, 2 }`:      "encoding.query_encode: argument 1 must be a table with string keys only",
+		`e.base64_encode, {}`:           "encoding.base64.encode: argument 1 must be a string or a buffer, got table",
+		`e.base64_encode, "", "mime"`:   `encoding.base64.encode: argument 2 must be "std" or "url", got "mime"`,
+		`e.query_encode, { a = print }`: `encoding.query.encode: argument 1 field "a" must be a string, a number, a boolean or an array of these`,
+		`e.query_encode, { 1, 2 }`:      "encoding.query.encode: argument 1 must be a table with string keys only",
 	} {
 		out := run(t, "return pcall("+call+")")
 		require.Equal(t, want, out[1].(map[string]any)["message"], call)
@@ -105,11 +105,11 @@ func TestWrongArguments(t *testing.T) {
 // A large value is written beside other tasks, a small one in place.
 func TestLargeQueriesAreAwaited(t *testing.T) {
 	vm := modtest.New(t, encodingmod.Module{}, encodingmod.Stub)
-	vm.Run(t, `__native.encoding.query_encode({ a = 1 })`)
+	vm.Run(t, `__native.encoding.query.encode({ a = 1 })`)
 	require.Empty(t, vm.Awaited)
 	out := vm.Run(t, `local value = string.rep("x", 5000000)
-		return #__native.encoding.query_encode({ a = value }), select(2, pcall(__native.encoding.query_encode, { a = value, b = print })).message`)
+		return #__native.encoding.query.encode({ a = value }), select(2, pcall(__native.encoding.query.encode, { a = value, b = print })).message`)
 	require.Equal(t, []any{5000002.0,
-		`encoding.query_encode: argument 1 field "b" must be a string, a number, a boolean or an array of these`}, out)
-	require.Equal(t, []string{"encoding.query_encode", "encoding.query_encode"}, vm.Awaited)
+		`encoding.query.encode: argument 1 field "b" must be a string, a number, a boolean or an array of these`}, out)
+	require.Equal(t, []string{"encoding.query.encode", "encoding.query.encode"}, vm.Awaited)
 }

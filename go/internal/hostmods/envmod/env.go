@@ -93,7 +93,8 @@ func (i *instance) refusal(name string) error {
 	g := i.vm.Grants()
 	switch {
 	case covers(g.DenyEnv, name):
-		return &hostmod.PermissionError{Key: "deny_env", Message: "env.get: the variable " + name + " is denied by deny_env"}
+		return &hostmod.PermissionError{Key: "deny_env",
+			Message: "env.get: the variable " + name + " is denied by deny_env (on the command line: --deny-env)"}
 	case g.All, covers(g.Env, name):
 		return nil
 	}

@@ -59,7 +59,7 @@ func TestErrors(t *testing.T) {
 		`get("TOKEN")`: {hostmod.Grants{Env: []string{"HOME"}}, "permission", "env",
 			"env.get: the variable TOKEN is not granted; add it to env (on the command line: --allow-env=TOKEN)"},
 		`get("HOME")`: {hostmod.Grants{All: true, DenyEnv: []string{"HOME"}}, "permission", "deny_env",
-			"env.get: the variable HOME is denied by deny_env"},
+			"env.get: the variable HOME is denied by deny_env (on the command line: --deny-env)"},
 		`get("")`: {hostmod.Grants{All: true}, "invalid_argument", "",
 			`env.get: argument 1 must be the name of a variable: not empty, without "=" and zero bytes`},
 		`get("A\0B")`: {hostmod.Grants{All: true}, "invalid_argument", "",

@@ -22,7 +22,7 @@ type checked struct {
 }
 
 func (c checked) refused() error {
-	return &fault{code: codePermission, key: c.how.denyKey, message: c.how.verb + " it is denied by " + c.how.denyKey}
+	return &fault{code: codePermission, key: c.how.denyKey, message: c.how.denial()}
 }
 
 // allow fails when an open file, or what has that name in it, is denied.

@@ -74,15 +74,25 @@ func TestGrantsNameTheKey(t *testing.T) {
 		key     string
 	}{
 		`fs.read("in/file")`: {hostmod.Grants{Write: []string{"in"}},
-			"fs.read: in/file: reading it is not granted; add its directory to read (on the command line: --allow-read)", "read"},
+			"fs.read: in/file: reading it is not granted; add its directory to read (on the command line: --allow-read=in)", "read"},
 		`fs.write("in/file", "x")`: {hostmod.Grants{Read: []string{"*"}},
-			"fs.write: in/file: writing it is not granted; add its directory to write (on the command line: --allow-write)", "write"},
+			"fs.write: in/file: writing it is not granted; add its directory to write (on the command line: --allow-write=in)", "write"},
 		`fs.copy("in/file", "out/got")`: {hostmod.Grants{Read: []string{"in"}, Write: []string{"in"}},
-			"fs.copy: out/got: writing it is not granted; add its directory to write (on the command line: --allow-write)", "write"},
+			"fs.copy: out/got: writing it is not granted; add its directory to write (on the command line: --allow-write=out)", "write"},
 		`fs.rename("in/file", "out/got")`: {hostmod.Grants{Read: []string{"*"}, Write: []string{"in"}},
-			"fs.rename: out/got: writing it is not granted; add its directory to write (on the command line: --allow-write)", "write"},
+			"fs.rename: out/got: writing it is not granted; add its directory to write (on the command line: --allow-write=out)", "write"},
 		`fs.read("in/sub/file")`: {hostmod.Grants{All: true, DenyRead: []string{"in/sub"}},
-			"fs.read: in/sub/file: reading it is denied by deny_read", "deny_read"},
+			"fs.read: in/sub/file: reading it is denied by deny_read (on the command line: --deny-read)", "deny_read"},
+		`fs.list("in")`: {hostmod.Grants{},
+			"fs.list: in: reading it is not granted; add its directory to read (on the command line: --allow-read=in)", "read"},
+		`fs.mkdir("new")`: {hostmod.Grants{},
+			"fs.mkdir: new: writing it is not granted; add its directory to write (on the command line: --allow-write=.)", "write"},
+		`fs.stat("../x")`: {hostmod.Grants{},
+			"fs.stat: ../x: reading it is not granted; add its directory to read (on the command line: --allow-read=..)", "read"},
+		`fs.stat("my data/x")`: {hostmod.Grants{},
+			`fs.stat: my data/x: reading it is not granted; add its directory to read (on the command line: --allow-read="my data")`, "read"},
+		`fs.exists("/x/y")`: {hostmod.Grants{},
+			"fs.exists: /x/y: reading it is not granted; add its directory to read (on the command line: --allow-read=/x)", "read"},
 	} {
 		vm := start(t, dir, want.grants)
 		code, message := fails(t, vm, source)
@@ -108,9 +118,17 @@ func TestRoots(t *testing.T) {
 	vm = start(t, dir, hostmod.Grants{Read: []string{"gone", "in/file"}})
 	code, message = fails(t, vm, `fs.read("gone/file")`)
 	require.Equal(t, "not_found", code)
-	require.Equal(t, "fs.read: gone/file: the directory that is granted for it (read) cannot be opened: no such file or directory", message)
-	code, _ = fails(t, vm, `fs.read("in/file")`)
+	require.Equal(t, "fs.read: gone/file: gone, which is granted for it (read), does not exist: make it before the script starts, "+
+		"or grant the one above it (on the command line: --allow-read=.)", message)
+	code, message = fails(t, vm, `fs.read("in/file")`)
 	require.Equal(t, "not_found", code, "only directories are granted")
+	require.Equal(t, "fs.read: in/file: in/file, which is granted for it (read), is a file, and directories are granted: "+
+		"grant the one it is in (on the command line: --allow-read=in)", message)
+
+	vm = start(t, dir, hostmod.Grants{Write: []string{filepath.Join(dir, "gone")}})
+	_, message = fails(t, vm, `fs.write("gone/file", "x")`)
+	require.Equal(t, "fs.write: gone/file: the directory that is granted for it (write) does not exist: make it before the script starts, "+
+		"or grant the one above it", message, "a script does not learn where it is")
 
 	vm = start(t, dir, hostmod.Grants{Read: []string{"*"}, Write: []string{"*"}})
 	vm.Run(t, `fs.write("anywhere", fs.read("out/secret"))`)

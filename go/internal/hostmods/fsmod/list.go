@@ -30,7 +30,7 @@ func (i *instance) list(c *luau.Call) error {
 		return c.Argument(1, problem)
 	}
 	held := i.ledger()
-	return i.with(c, dir, toRead, false, func(ctx context.Context, p *place) (any, error) {
+	return i.with(c, dir, toList, false, func(ctx context.Context, p *place) (any, error) {
 		l := &lister{ctx: ctx, place: p, held: held, real: p.abs}
 		defer func() { held.uncharge(l.cost) }()
 		if p.denied != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
@@ -18,14 +19,33 @@ type access struct {
 	verb, key, denyKey string
 	granted            func(*hostmod.Grants) []string
 	denied             func(*hostmod.Grants) []string
+	inside             bool // the path is that of a directory, which is what to grant
 }
 
 var (
-	toRead = access{"reading", "read", "deny_read",
-		func(g *hostmod.Grants) []string { return g.Read }, func(g *hostmod.Grants) []string { return g.DenyRead }}
+	toRead  = access{"reading", "read", "deny_read", readGrants, readDenials, false}
+	toList  = access{"reading", "read", "deny_read", readGrants, readDenials, true}
 	toWrite = access{"writing", "write", "deny_write",
-		func(g *hostmod.Grants) []string { return g.Write }, func(g *hostmod.Grants) []string { return g.DenyWrite }}
+		func(g *hostmod.Grants) []string { return g.Write }, func(g *hostmod.Grants) []string { return g.DenyWrite }, false}
 )
+
+func readGrants(g *hostmod.Grants) []string { return g.Read }
+
+func readDenials(g *hostmod.Grants) []string { return g.DenyRead }
+
+// denial says what takes a path away.
+func (a access) denial() string {
+	return fmt.Sprintf("%s it is denied by %s (on the command line: --deny-%s)", a.verb, a.denyKey, a.key)
+}
+
+// advice says how a directory is granted.
+func (a access) advice(dir string) string {
+	text := shown(dir)
+	if strings.ContainsAny(dir, " '$&;,*") {
+		text = strconv.Quote(dir)
+	}
+	return fmt.Sprintf("(on the command line: --allow-%s=%s)", a.key, text)
+}
 
 // everything in a list of directories stands for all of them.
 const everything = "*"
@@ -123,7 +143,7 @@ func (i *instance) refuse(how access, below bool, list []*place) error {
 	for _, p := range list {
 		p.denied = d
 		if d.cover(p.abs, below) || d.cover(real(p.abs, 0), below) {
-			return &fault{code: codePermission, path: p.given, key: how.denyKey, message: how.verb + " it is denied by " + how.denyKey}
+			return &fault{code: codePermission, path: p.given, key: how.denyKey, message: how.denial()}
 		}
 	}
 	return nil
@@ -137,23 +157,18 @@ func (i *instance) enterRoot(how access, list []*place) error {
 	}
 	granted := how.granted(i.vm.Grants())
 	for _, p := range list {
-		if innermost(granted, base, p) == "" {
+		if _, dir := innermost(granted, base, p); dir == "" {
 			return &fault{code: codePermission, path: p.given, key: how.key, message: fmt.Sprintf(
-				"%s it is not granted; add its directory to %s (on the command line: --allow-%s)", how.verb, how.key, how.key)}
+				"%s it is not granted; add its directory to %s %s", how.verb, how.key, how.advice(p.directory(how.inside)))}
 		}
 	}
-	dir := innermost(granted, base, list...)
+	entry, dir := innermost(granted, base, list...)
 	if dir == "" {
 		return invalid("the two paths are in different granted directories; copy and remove")
 	}
 	root, err := os.OpenRoot(dir)
-	if info, other := os.Stat(dir); err != nil && other == nil && !info.IsDir() {
-		err = &fault{code: codeNotFound, message: "it is not a directory"}
-	}
 	if err != nil {
-		f := *faultOf(err)
-		f.message = "the directory that is granted for it (" + how.key + ") cannot be opened: " + f.message
-		return &f
+		return how.unusable(entry, dir, list[0], err)
 	}
 	for _, p := range list {
 		p.tree = root
@@ -162,17 +177,47 @@ func (i *instance) enterRoot(how access, list []*place) error {
 	return nil
 }
 
-// innermost is the longest of the directories that all places are in; "" when there is none.
-func innermost(dirs []string, base string, list ...*place) string {
-	best := ""
-	for _, dir := range dirs {
-		dir = hostmod.From(base, dir)
+// directory is what to grant for the place, as the script would call it. It depends on the path alone: what
+// is on the disk is nothing that a script without a grant learns.
+func (p *place) directory(itself bool) string {
+	if name := filepath.Base(p.given); itself || name == ".." {
+		return p.given
+	}
+	return filepath.Dir(p.given)
+}
+
+// unusable says why the granted directory that a place is in cannot be opened. A script that was given a
+// relative name sees none that is absolute.
+func (a access) unusable(entry, dir string, p *place, err error) error {
+	name, above := "the directory that is granted for it ("+a.key+")", ""
+	if filepath.IsAbs(p.given) || !filepath.IsAbs(entry) {
+		name = shown(entry) + ", which is granted for it (" + a.key + "),"
+		above = " " + a.advice(filepath.Dir(filepath.Clean(entry)))
+	}
+	f := *faultOf(err)
+	info, other := os.Stat(dir)
+	switch {
+	case other == nil && !info.IsDir():
+		f = fault{code: codeNotFound, message: name + " is a file, and directories are granted: grant the one it is in" + above}
+	case errors.Is(err, fs.ErrNotExist):
+		f.message = name + " does not exist: make it before the script starts, or grant the one above it" + above
+	default:
+		f.message = name + " cannot be opened: " + f.message
+	}
+	return &f
+}
+
+// innermost is the longest of the directories that all places are in, as it is granted and made absolute; ""
+// when there is none.
+func innermost(dirs []string, base string, list ...*place) (entry, best string) {
+	for _, given := range dirs {
+		dir := hostmod.From(base, given)
 		outside := slices.ContainsFunc(list, func(p *place) bool { return !hostmod.Inside(dir, p.abs) })
 		if !outside && len(dir) > len(best) {
-			best = dir
+			entry, best = given, dir
 		}
 	}
-	return best
+	return entry, best
 }
 
 // denials are directories that are denied, by their names and by where links lead.

@@ -231,7 +231,7 @@ func anyMatch(list []hostRule, t target) bool {
 func forbidden(t target) *Error {
 	return &Error{
 		Code: CodePermission, Key: keyDeny, Host: t.host.name,
-		Message: fmt.Sprintf("no permission to reach %s on port %d: %s takes it away", t.host.name, t.port, keyDeny),
+		Message: fmt.Sprintf("no permission to reach %s on port %d: %s takes it away (on the command line: --deny-net)", t.host.name, t.port, keyDeny),
 	}
 }
 

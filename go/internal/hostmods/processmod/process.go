@@ -147,10 +147,11 @@ func (i *instance) cwd(c *luau.Call) error {
 	g := i.vm.Grants()
 	switch {
 	case denied(g.DenyRead, dir):
-		return &hostmod.PermissionError{Key: "deny_read", Message: "process.cwd: the working directory is denied by deny_read"}
+		return &hostmod.PermissionError{Key: "deny_read",
+			Message: "process.cwd: the working directory is denied by deny_read (on the command line: --deny-read)"}
 	case !g.All && !granted(g.Read, dir):
 		return &hostmod.PermissionError{Key: "read",
-			Message: "process.cwd: the working directory is not granted; add it to read (on the command line: --allow-read)"}
+			Message: "process.cwd: the working directory is not granted; add it to read (on the command line: --allow-read=.)"}
 	}
 	return c.ReturnString(dir)
 }

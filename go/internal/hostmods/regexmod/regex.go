@@ -39,7 +39,7 @@ type instance struct {
 
 func (i *instance) Exports() map[string]any {
 	exports := map[string]any{
-		"groups": luau.Func{Name: "regex.groups", Do: i.groups, Pure: true},
+		"groups": luau.Func{Name: "regex.compile", Do: i.groups, Pure: true},
 		"escape": luau.Func{Name: "regex.escape", Do: escape, Pure: true},
 	}
 	for name, do := range map[string]func(*luau.Call) error{

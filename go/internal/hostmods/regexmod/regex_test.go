@@ -93,7 +93,7 @@ func TestErrors(t *testing.T) {
 		`r.find, "(a", ""`:     {"regex", "regex.find: missing closing ): \"(a\""},
 		`r.find, "(?=a)", ""`:  {"regex", "regex.find: invalid or unsupported Perl syntax: \"(?=\" (look-around is not part of RE2, whose time is linear in the text)"},
 		`r.find, "(a)\\1", ""`: {"regex", "regex.find: invalid escape sequence: \"\\\\1\" (back-references"},
-		`r.groups, "a{900}a{900}a{900}a{900}a{900}a{900}a{900}a{900}a{900}a{900}a{900}a{900}"`: {"limit", "regex.groups: the pattern needs about 10801 steps"},
+		`r.groups, "a{900}a{900}a{900}a{900}a{900}a{900}a{900}a{900}a{900}a{900}a{900}a{900}"`: {"limit", "regex.compile: the pattern needs about 10801 steps"},
 		`r.replace, "a", "a", "$x"`:      {"regex", "regex.replace: a $ in the replacement must be $1"},
 		`r.replace, "a", "a", "$"`:       {"regex", "regex.replace: a $ in the replacement must be $1"},
 		`r.replace, "a", "a", "${}"`:     {"regex", "regex.replace: a $ in the replacement must be $1"},
