@@ -67,7 +67,7 @@ func (s *Settings) check() error {
 			return &OptionError{fmt.Sprintf("--lib %s: no such folder", folder)}
 		}
 	}
-	return nil
+	return s.checkGrants()
 }
 
 // http makes the module with the connections of these settings.

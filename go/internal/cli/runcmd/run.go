@@ -2,9 +2,11 @@
 package runcmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/runflags"
 	"github.com/hukilau/hukilau/go/internal/cli/size"
+	"github.com/hukilau/hukilau/go/internal/luaudoc"
 	"github.com/hukilau/hukilau/go/internal/module"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -24,7 +27,7 @@ type flags struct {
 	optimize int
 	stats    bool
 	profile  string
-	eval     string
+	eval     []string
 	logLevel string
 	logStyle string
 }
@@ -58,7 +61,7 @@ func Command(name string) *cobra.Command {
 
 func (f *flags) register(p *pflag.FlagSet) {
 	p.SetInterspersed(false)
-	p.StringVarP(&f.eval, "eval", "e", "", "run this `text` in place of a file; all arguments go to it")
+	p.StringArrayVarP(&f.eval, "eval", "e", nil, "run this `text` in place of a file; all arguments go to it; several are lines of one script")
 	p.IntVarP(&f.optimize, "optimize", "O", -1, "`level` of the compiler: 0, 1 or 2 (default 1, with --native 2)")
 	p.Lookup("optimize").DefValue = "0" // which help does not show
 	p.BoolVar(&f.stats, "stats", false, "write time, memory and host calls to standard error at the end")
@@ -109,11 +112,12 @@ var levels = [...]luau.Optimization{luau.OptimizeDefault, luau.OptimizeNone, lua
 // chooseText finds the script among what -e and the arguments say.
 func (f *flags) chooseText(cmd *cobra.Command, args []string, s *app.Script) error {
 	if cmd.Flags().Changed("eval") {
-		s.Path, s.Text, s.Args, s.Stdin = "-e", &f.eval, args, cmd.InOrStdin()
+		text := strings.Join(f.eval, "\n")
+		s.Path, s.Text, s.Args, s.Stdin = "-e", &text, args, cmd.InOrStdin()
 		return nil
 	}
 	if len(args) == 0 {
-		return exit.Usagef("no script named")
+		return exit.Usagef("%s", noScript)
 	}
 	s.Path, s.Args = args[0], args[1:]
 	if s.Path != "-" {
@@ -123,6 +127,11 @@ func (f *flags) chooseText(cmd *cobra.Command, args []string, s *app.Script) err
 	s.Path, s.Input = "stdin", cmd.InOrStdin()
 	return nil
 }
+
+const noScript = `no script named
+  luau FILE       runs a file
+  luau -e TEXT    runs a text, luau - what comes from standard input
+  luau repl       is a prompt`
 
 func run(cmd *cobra.Command, f *flags, args []string) error {
 	script, err := f.script(cmd, args)
@@ -138,9 +147,24 @@ func run(cmd *cobra.Command, f *flags, args []string) error {
 		}
 	}
 	if unread(err) {
-		err = app.WithHint(err, f.ListHint(cmd, script.Path))
+		err = app.WithHint(err, cmp.Or(f.ListHint(cmd, script.Path), verbHint(cmd, script.Path)))
 	}
 	return err
+}
+
+// verbHint is for a script that is not there: its name may be that of a verb, with a slip in it.
+func verbHint(cmd *cobra.Command, script string) string {
+	if cmd.HasParent() || strings.ContainsAny(script, "./") {
+		return ""
+	}
+	var verbs []string
+	for _, verb := range cmd.Commands() {
+		verbs = append(verbs, verb.Name())
+	}
+	if near := luaudoc.Nearest(script, verbs); near != "" {
+		return fmt.Sprintf("did you mean luau %s?", near)
+	}
+	return ""
 }
 
 // unread says whether the script could not be read, rather than failed.

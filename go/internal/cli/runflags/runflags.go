@@ -31,7 +31,8 @@ const least size.Bytes = 1 << 20
 func (f *Flags) Register(cmd *cobra.Command, what string, timeout time.Duration) {
 	f.what = what
 	p := cmd.Flags()
-	p.DurationVar(&f.Timeout, "timeout", timeout, fmt.Sprintf("end a %s after this `time`, as 30s or 500ms; 0 is no limit", what))
+	f.Timeout = timeout
+	p.Var(span{&f.Timeout}, "timeout", fmt.Sprintf("end a %s after this `time`, as 30s or 500ms; 0 is no limit", what))
 	p.Var(&f.memory, "memory", fmt.Sprintf("most memory that a %s may use, as 64MiB (default %s, at least %s)", what, normal, least))
 	p.Lookup("memory").DefValue = "" // its zero is no size
 	p.BoolVar(&f.Native, "native", false, "make native code of scripts and what they require")
@@ -47,13 +48,19 @@ func (f *Flags) Check(cmd *cobra.Command) error {
 	case f.Timeout < 0:
 		return exit.Usagef("--timeout must not be negative")
 	case cmd.Flags().Changed("memory") && f.memory < least:
-		return exit.Usagef("--memory %s is too little: a %s needs at least %s", f.memory, f.what, least)
+		return exit.Usagef("%s", f.tooLittle())
 	}
 	f.Memory, f.Hint = int64(f.memory), f.hint
 	f.Stdout, f.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 	colour := app.Coloured(f.Stderr)
 	f.Tell = func(err error) string { return app.Report(err, colour) }
-	return f.checkPermissions(cmd.Flags())
+	if err := f.checkPermissions(cmd.Flags()); err != nil {
+		return err
+	}
+	for _, text := range f.Doubts() {
+		fmt.Fprintf(f.Stderr, "warning: %s\n", text)
+	}
+	return nil
 }
 
 // hint names the flag that changes the limit which ended the script.
