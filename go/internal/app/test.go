@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 	"time"
@@ -59,8 +60,8 @@ func (f *TestFile) Count(status testmod.Status) int {
 }
 
 // RunTests runs test files at once, each in a VM of its own, and hands them to report in the order of
-// their paths. Progress is told how many have ended. Both are called by one goroutine at
-// a time. The result is the coverage of all, where it was wanted.
+// their paths, without those that the filter leaves nothing of. Progress is told how many have ended. Both
+// are called by one goroutine at a time. The result is the coverage of all, where it was wanted.
 func RunTests(ctx context.Context, o Tests, report func(*TestFile), progress func(done, all int)) ([]*FileCoverage, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -77,13 +78,19 @@ func RunTests(ctx context.Context, o Tests, report func(*TestFile), progress fun
 		return nil, err
 	}
 	runner := &testRunner{options: o, http: http}
-	all := newCoverage()
+	all, reported := newCoverage(), 0
 	runner.runAll(ctx, paths, func(f *TestFile) {
 		all.add(f.covered)
-		report(f)
+		if len(f.Results) > 0 {
+			reported++
+			report(f)
+		}
 	}, progress)
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
+	case reported == 0:
+		return nil, &OptionError{fmt.Sprintf("--filter %s: no test has this in its name, and no plain script in its path; files looked at: %d", o.Filter, len(paths))}
 	}
 	return all.list(paths), nil
 }

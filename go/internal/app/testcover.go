@@ -37,6 +37,25 @@ func (f *FileCoverage) Covered() int {
 	return n
 }
 
+// LineRange is of lines from First to Last, both included.
+type LineRange struct{ First, Last int }
+
+// Missed gives the lines that did not run. Lines without code do not end a range.
+func (f *FileCoverage) Missed() (ranges []LineRange) {
+	open := false
+	for _, line := range slices.Sorted(maps.Keys(f.Lines)) {
+		missed := f.Lines[line] == 0
+		switch {
+		case missed && open:
+			ranges[len(ranges)-1].Last = line
+		case missed:
+			ranges = append(ranges, LineRange{line, line})
+		}
+		open = missed
+	}
+	return ranges
+}
+
 // addChunk adds what ran of one chunk, which may be loaded more than once.
 func addChunk(files map[string]*FileCoverage, path string, functions []luau.FunctionCoverage) {
 	one := &FileCoverage{Path: path, Lines: map[int]int{}}

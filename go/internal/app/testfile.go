@@ -42,9 +42,8 @@ func (r *testRunner) run(ctx context.Context, run *testRun) {
 		run.fail(path, err)
 		return
 	}
-	suite := mentionsLibrary(source.Code)
-	if !suite && !strings.Contains(path, r.options.Filter) {
-		run.add(TestResult{Name: path, Status: TestSkipped})
+	suite, chosen := mentionsLibrary(source.Code), strings.Contains(path, r.options.Filter)
+	if !suite && !chosen {
 		return
 	}
 	if run.vm, err = r.newVM(run); err != nil {
@@ -58,7 +57,11 @@ func (r *testRunner) run(ctx context.Context, run *testRun) {
 	err = run.vm.RunSource(limited, source.Chunk, string(source.Code), engine.RunOptions{})
 	run.file.Uncovered = r.options.Coverage && luau.IsKilled(err)
 	err = r.options.hinted(exited(err))
-	run.judge(err, time.Since(started), suite || strings.Contains(string(source.Code), noChecks))
+	run.judge(err, time.Since(started), emptiness{
+		leftOut: !chosen || suite && r.options.Filter != "",
+		meant:   bytes.Contains(source.Code, []byte(noChecks)),
+		chosen:  chosen,
+	})
 	if r.options.Coverage && !run.file.Uncovered {
 		run.file.covered = run.coverage()
 	}
@@ -111,8 +114,16 @@ func (t *testRun) fail(name string, err error) {
 	t.add(r)
 }
 
-// judge adds what the results of the library do not tell: how the script itself ended.
-func (t *testRun) judge(err error, took time.Duration, mayBeEmpty bool) {
+// emptiness says what it means that a file has no tests of the library that ran or were skipped.
+type emptiness struct {
+	leftOut bool // the filter may have left all of them out
+	meant   bool // the file says that it checks nothing
+	chosen  bool // as a plain script, by the filter
+}
+
+// judge adds what the results of the library do not tell: how the script itself ended. A file without any
+// result was left out by the filter.
+func (t *testRun) judge(err error, took time.Duration, empty emptiness) {
 	path := t.file.Path
 	for _, failed := range t.tasks {
 		t.fail(path+" (background task)", failed)
@@ -122,11 +133,11 @@ func (t *testRun) judge(err error, took time.Duration, mayBeEmpty bool) {
 	case err != nil:
 		t.fail(path, err)
 	case len(t.file.Results) > 0:
-	case t.checks() > 0:
+	case empty.chosen && t.checks() > 0:
 		t.add(TestResult{Name: path, Status: TestPassed, Seconds: took.Seconds()})
-	case mayBeEmpty:
-		// Every test was filtered out, or the file says that there are none.
+	case empty.chosen && empty.meant:
 		t.add(TestResult{Name: path, Status: TestSkipped})
+	case empty.leftOut:
 	default:
 		t.fail(path, fmt.Errorf("the file checked nothing: it called no assert and has no tests; if that is meant, write the line %s", noChecks))
 	}

@@ -54,11 +54,16 @@ func tapName(f *app.TestFile, r app.TestResult) string {
 	return tapEscapes.Replace(name)
 }
 
-func (t *tap) coverage(files []*app.FileCoverage, _ string) {
+func (t *tap) coverage(files []*app.FileCoverage, path string) {
 	t.begin()
 	for _, f := range files {
-		fmt.Fprintf(t.w, "# coverage %s %s\n", f.Path, percent(f.Covered(), len(f.Lines)))
+		line := fmt.Sprintf("# coverage %s %s", f.Path, percent(f.Covered(), len(f.Lines)))
+		if lines := missed(f); lines != "" {
+			line += ", not reached " + lines
+		}
+		fmt.Fprintln(t.w, line)
 	}
+	fmt.Fprintf(t.w, "# coverage for lcov is in %s\n", path)
 }
 
 func (t *tap) end(s *summary) error {
@@ -121,7 +126,9 @@ func (j *junit) file(f *app.TestFile) {
 	j.xml.Suites = append(j.xml.Suites, suite)
 }
 
-func (j *junit) coverage([]*app.FileCoverage, string) {}
+func (j *junit) coverage(_ []*app.FileCoverage, path string) {
+	fmt.Fprintf(j.errs, "coverage for lcov is in %s\n", path)
+}
 
 func (j *junit) end(s *summary) error {
 	data, err := xml.MarshalIndent(j.xml, "", "  ")

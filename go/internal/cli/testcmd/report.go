@@ -3,6 +3,7 @@ package testcmd
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -103,12 +104,39 @@ func (p *pretty) coverage(files []*app.FileCoverage, path string) {
 		width = max(width, len(f.Path))
 	}
 	lines, ran := 0, 0
-	fmt.Fprintf(p.w, "\n%-*s  %7s  %7s\n", width, "file", "lines", "covered")
+	row := func(name string, lines any, covered, missed string) {
+		text := fmt.Sprintf("%-*s  %7v  %7s  %s", width, name, lines, covered, missed)
+		fmt.Fprintln(p.w, strings.TrimRight(text, " "))
+	}
+	fmt.Fprintln(p.w)
+	row("file", "lines", "covered", "not reached")
 	for _, f := range files {
 		lines, ran = lines+len(f.Lines), ran+f.Covered()
-		fmt.Fprintf(p.w, "%-*s  %7d  %7s\n", width, f.Path, len(f.Lines), percent(f.Covered(), len(f.Lines)))
+		row(f.Path, len(f.Lines), percent(f.Covered(), len(f.Lines)), missed(f))
 	}
-	fmt.Fprintf(p.w, "%-*s  %7d  %7s\nwritten to %s\n\n", width, "all", lines, percent(ran, lines), path)
+	row("all", lines, percent(ran, lines), "")
+	fmt.Fprintf(p.w, "coverage for lcov is in %s\n\n", path)
+}
+
+// mostRanges is how many ranges of lines are shown of a file.
+const mostRanges = 10
+
+// missed are the lines of a file that did not run, as 3-5,9.
+func missed(f *app.FileCoverage) string {
+	ranges := f.Missed()
+	var parts []string
+	for _, r := range ranges[:min(len(ranges), mostRanges)] {
+		part := strconv.Itoa(r.First)
+		if r.Last > r.First {
+			part += "-" + strconv.Itoa(r.Last)
+		}
+		parts = append(parts, part)
+	}
+	text := strings.Join(parts, ",")
+	if more := len(ranges) - mostRanges; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 func percent(part, whole int) string {

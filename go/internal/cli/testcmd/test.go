@@ -40,9 +40,9 @@ the line "-- luau-test: no checks"; calls of assert count wherever the file's VM
 	}
 	f.Register(cmd, "file", app.DefaultTestTimeout)
 	p := cmd.Flags()
-	p.StringVar(&f.tests.Filter, "filter", "", "only tests whose name has this `text` in it, and plain scripts whose path has")
+	p.StringVar(&f.tests.Filter, "filter", "", "only tests whose name has this `text` in it, and plain scripts whose path has; what is left out is not counted")
 	p.StringVar(&f.reporter, "reporter", "pretty", "`form` of the report: pretty, tap or junit")
-	p.BoolVar(&f.tests.Coverage, "coverage", false, "say which lines ran: a table, and a file for lcov")
+	p.BoolVar(&f.tests.Coverage, "coverage", false, "say which lines ran: a table with those that did not, and a file for lcov")
 	p.StringVar(&f.coverageFile, "coverage-file", "coverage.lcov", "`file` that --coverage writes for lcov")
 	p.Uint32Var(&f.tests.Seed, "shuffle", 0, "run files and tests in an order that this `number` decides")
 	p.BoolVar(&f.watch, "watch", false, "run again whenever a test file or what it requires changes, until Ctrl-C")
