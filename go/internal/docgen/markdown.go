@@ -110,7 +110,7 @@ func (p *page) values(list []*luaudoc.Value, prefix string, level int, of *luaud
 		switch v.Kind {
 		case luaudoc.Function:
 			p.heading(level, escaped(called(name, v.Signature)))
-			p.declaration(v.Signature.Text(name, signatureWidth) + " end")
+			p.code("luau signature", v.Signature.Text(name, signatureWidth))
 		case luaudoc.Link:
 			p.heading(level, escaped(name))
 			module := v.Module

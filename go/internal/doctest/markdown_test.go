@@ -26,6 +26,7 @@ type page struct {
 type block struct {
 	lang, name string
 	noRun      bool
+	signature  bool
 	text       string
 	line       int
 }
@@ -124,10 +125,12 @@ func (r *reading) fenced(n *ast.FencedCodeBlock) {
 		switch {
 		case word == "no-run":
 			b.noRun = true
+		case word == "signature":
+			b.signature = true
 		case b.name == "" && filepath.IsLocal(word):
 			b.name = word
 		default:
-			r.fault(b.line, "```"+strings.Join(words, " ")+": a language, the name of a file, no-run: what is "+word+"?")
+			r.fault(b.line, "```"+strings.Join(words, " ")+": a language, the name of a file, no-run, signature: what is "+word+"?")
 			return
 		}
 	}

@@ -47,8 +47,10 @@ func (r *runner) fault(line int, format string, args ...any) {
 func (r *runner) run() {
 	for i, b := range r.page.blocks {
 		switch {
+		case b.signature:
+			r.signature(b)
 		case b.lang == "luau" && b.noRun:
-			r.compile(b)
+			r.compile(b, b.text)
 		case b.noRun:
 			r.fault(b.line, "no-run is for luau: %s is neither run nor compiled", b.lang)
 		case b.name != "":
@@ -77,10 +79,19 @@ func (r *runner) text(b block) {
 	}
 }
 
-func (r *runner) compile(b block) {
-	if _, err := luau.Compile("="+r.page.path, b.text, luau.CompileOptions{}); err != nil {
+func (r *runner) compile(b block, text string) {
+	if _, err := luau.Compile("="+r.page.path, text, luau.CompileOptions{}); err != nil {
 		r.fault(b.line, "does not compile: %v", err)
 	}
+}
+
+// signature compiles the head of a function, to which the page gives no end.
+func (r *runner) signature(b block) {
+	if b.lang != "luau" || b.name != "" || b.noRun || !strings.HasPrefix(b.text, "function ") {
+		r.fault(b.line, "a signature is a block of luau that begins with the word function, and no file")
+		return
+	}
+	r.compile(b, b.text+"end")
 }
 
 // file writes a named block to the page's folder. Something on the page must use it.

@@ -63,6 +63,13 @@ print("a\nb")
 error("not run")
 ~~~
 
+~~~luau signature
+function list.map<T, U>(
+	items: { T },
+	f: (T) -> U
+): { U }
+~~~
+
 ~~~sh
 make build && go run ./examples/server   # a remark
 PATH=x tools/go test ./...
@@ -89,6 +96,11 @@ func TestBadPages(t *testing.T) {
 		"not run":        {"~~~console no-run\n$ luau x\n~~~\n", "no-run is for luau"},
 		"hidden":         {"~~~text\n$ luau x\n~~~\n", "commands in a text block"},
 		"syntax":         {"~~~luau no-run\nlocal = 1\n~~~\n", "does not compile"},
+		"signature":      {"~~~luau signature\nfunction f(\n~~~\n", "does not compile"},
+		"whole function": {"~~~luau signature\nfunction f() end\n~~~\n", "does not compile"},
+		"no signature":   {"~~~luau signature\nprint(1)\n~~~\n", "a signature is"},
+		"console heads":  {"~~~console signature\n$ luau x\n~~~\n", "a signature is"},
+		"named head":     {"~~~luau a.luau signature\nfunction f()\n~~~\n", "a signature is"},
 		"fails":          {"~~~luau\nerror('oops')\n~~~\n", "oops"},
 		"prints else":    {"~~~luau\nprint(2) --> 1\n~~~\n", "but it prints\n\t2"},
 		"prints more":    {"~~~luau\nprint(1)\n~~~\n", "but it prints\n\t1"},
