@@ -15,11 +15,14 @@ import (
 const long = `Shows what a module says about itself: its comment, the signatures of its functions with the comments
 above them, its exported types. A module is named as for require: a library by its name, a file beside the
 working directory as ./file or ./file.luau. A name behind a dot is a function, a value, a type or a field of
-the module. __native has the functions of the host. Without a name it lists the modules of the SDK.`
+the module. A name that no module has is looked for in all of them, whatever its case: one that has it is
+shown, several are listed. __native has the functions of the host. Without a name it lists the modules of the
+SDK.`
 
 const examples = `  luau doc
   luau doc http
   luau doc http.get
+  luau doc sleep
   luau doc haivivi/http
   luau doc regex.Pattern.replace
   luau doc ./my/module
@@ -85,14 +88,16 @@ func listed(docs *app.Docs) ([]*luaudoc.Module, error) {
 }
 
 func (p *page) look(docs *app.Docs, name string) error {
-	doc, err := docs.Look(name)
+	found, err := docs.Find(name)
 	switch {
 	case err != nil:
 		return err
-	case doc.Member == nil:
-		p.module(doc.Module)
+	case len(found) > 1:
+		p.choice(name, found)
+	case found[0].Member == nil:
+		p.module(found[0].Module)
 	default:
-		p.member(doc)
+		p.member(found[0])
 	}
 	return nil
 }
@@ -136,18 +141,24 @@ func described(name, comment string) string {
 func memberNames(m *luaudoc.Module) []string {
 	var names []string
 	for _, found := range m.Members() {
-		comment := ""
-		switch {
-		case found.Value != nil:
-			comment = found.Value.Comment
-		case found.Type != nil:
-			comment = found.Type.Comment
-		default:
-			comment = found.Field.Comment
-		}
-		names = append(names, described(m.Name+"."+strings.TrimPrefix(found.Name, m.Prefix()), comment))
+		doc := app.Doc{Module: m, Member: &found}
+		names = append(names, described(doc.Name(), comment(doc)))
 	}
 	return names
+}
+
+// comment is that of what was found.
+func comment(doc app.Doc) string {
+	switch m := doc.Member; {
+	case m == nil:
+		return doc.Module.Comment
+	case m.Value != nil:
+		return m.Value.Comment
+	case m.Type != nil:
+		return m.Type.Comment
+	default:
+		return m.Field.Comment
+	}
 }
 
 func matching(names []string, word string) []string {

@@ -110,17 +110,37 @@ func (p *page) comment(text string) {
 
 // modules lists modules with the first sentence of each.
 func (p *page) modules(list []*luaudoc.Module) {
-	width := 0
+	var names, comments []string
 	for _, m := range list {
-		width = max(width, len(m.Name))
+		names, comments = append(names, m.Name), append(comments, m.Comment)
 	}
-	for _, m := range list {
-		name := fmt.Sprintf("  %-*s  ", width, m.Name)
-		head := "  " + app.Paint(p.colour, app.Bold, m.Name) + name[2+len(m.Name):]
-		p.entry(head, name, luaudoc.Summary(m.Comment))
-	}
+	p.entries(names, comments)
 	p.line("")
-	p.wrapped("", "", "`luau doc MODULE` shows one of them, `luau doc MODULE.NAME` a function or type of it.")
+	p.wrapped("", "", "`luau doc MODULE` shows one of them, `luau doc MODULE.NAME` a function or type of it, `luau doc NAME` looks in all.")
+}
+
+// choice lists what has a name.
+func (p *page) choice(name string, found []app.Doc) {
+	p.line(fmt.Sprintf("There are %d named %s; `luau doc` shows each:", len(found), safe(name)))
+	p.line("")
+	var names, comments []string
+	for _, doc := range found {
+		names, comments = append(names, doc.Name()), append(comments, comment(doc))
+	}
+	p.entries(names, comments)
+}
+
+// entries lists names with the first sentence about each.
+func (p *page) entries(names, comments []string) {
+	width := 0
+	for _, name := range names {
+		width = max(width, len(name))
+	}
+	for i, one := range names {
+		name := fmt.Sprintf("  %-*s  ", width, one)
+		head := "  " + app.Paint(p.colour, app.Bold, one) + name[2+len(one):]
+		p.entry(head, name, luaudoc.Summary(comments[i]))
+	}
 }
 
 // entry writes text behind a name, which head is with its colours.
