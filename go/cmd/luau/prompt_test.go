@@ -201,9 +201,9 @@ func TestPromptAwaitsAndRequires(t *testing.T) {
 	p.enter(`pcall(require("http").get, "http://127.0.0.1:1/")`, "false\n", "connection refused")
 }
 
-// Also where the terminal does not say how wide it is, which leaves editing to the terminal.
+// Also where the terminal does not say how wide it is, and where it is so narrow that it edits lines itself.
 func TestPromptInterrupts(t *testing.T) {
-	for name, size := range map[string]pty.Winsize{"wide": {Rows: 40, Cols: 200}, "no size": {}} {
+	for name, size := range map[string]pty.Winsize{"wide": {Rows: 40, Cols: 200}, "no size": {}, "narrow": {Rows: 40, Cols: 9}} {
 		t.Run(name, func(t *testing.T) { interruptPrompt(startPromptAt(t, t.TempDir(), size)) })
 	}
 }

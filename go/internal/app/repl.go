@@ -128,7 +128,7 @@ func (r *Session) Run(ctx context.Context, in Input) (renewed bool, err error) {
 func (r *Session) evaluate(ctx context.Context, chunk string, in Input) error {
 	var values []any
 	keep := func(v luau.Values) (err error) {
-		values, err = v.All()
+		values, err = v.AllKept()
 		return err
 	}
 	failed := r.vm.RunSource(ctx, chunk, in.source, engine.RunOptions{KeepTables: true, Use: keep, Grace: grace})
@@ -155,6 +155,30 @@ func (r *Session) print(shown luau.Values) error {
 	line, _ := text[0].(string)
 	r.words.print([]byte(line + "\n"))
 	return nil
+}
+
+// advice is for who tries the words that other prompts know.
+var advice = map[string]string{
+	"exit": leaving,
+	"quit": leaving,
+	"help": "`luau doc` in a shell lists the libraries, `luau doc http.get` shows a function. Here Tab completes names,\n" +
+		`require("http") gives a library, and Ctrl-D ends the session.`,
+}
+
+const leaving = `Ctrl-D ends the session, or require("process").exit()`
+
+// Advice says what to do in place of exit, quit or help, with or without a call, unless there is a global of
+// that name.
+func (r *Session) Advice(text string) string {
+	name := strings.TrimSuffix(strings.TrimSpace(text), "()")
+	words, known := advice[name]
+	if !known {
+		return ""
+	}
+	if value, err := r.vm.State().Global(name); err != nil || value != nil {
+		return ""
+	}
+	return words
 }
 
 // keywords are completed like names.

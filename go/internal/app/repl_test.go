@@ -63,6 +63,33 @@ func TestSessionShowsValues(t *testing.T) {
 	}
 }
 
+func TestSessionShowsWhatJSONHas(t *testing.T) {
+	s := newTestSession(t, 0)
+	enter(t, s, `json = require("json"); long = json.decode("123456789012345678901234567890")`)
+	for _, c := range [][2]string{
+		{"json.null", "null\n"}, {"_ == json.null", "true\n"}, {"nil, json.null, 1", "nil\nnull\n1\n"},
+		{"long", "123456789012345678901234567890\n"}, {"rawequal(_, long) or _ == long", "true\n"},
+		{"{ json.null, long, a = json.null }", "{\n  null,\n  123456789012345678901234567890,\n  a = null,\n}\n"},
+		{`json.decode("[9007199254740993, null]")`, "{\n  9007199254740993,\n  null,\n}\n"},
+	} {
+		require.Equal(t, c[1], enter(t, s, c[0]), c[0])
+	}
+	require.Less(t, len(enter(t, s, `json.decode(string.rep("7", 100000))`)), 3000)
+}
+
+func TestAdvice(t *testing.T) {
+	s := newTestSession(t, 0)
+	require.Contains(t, s.Advice("exit"), "Ctrl-D")
+	require.Contains(t, s.Advice(" quit()\n"), "Ctrl-D")
+	require.Contains(t, s.Advice("help"), "luau doc")
+	for _, text := range []string{"exit(1)", "print(exit)", "x = exit", "", "exits"} {
+		require.Empty(t, s.Advice(text), text)
+	}
+	enter(t, s, "exit = false")
+	require.Empty(t, s.Advice("exit"))
+	require.NotEmpty(t, s.Advice("quit"))
+}
+
 func TestShownValuesAreBounded(t *testing.T) {
 	s := newTestSession(t, 0)
 	for _, text := range []string{

@@ -19,3 +19,29 @@ func Width(w io.Writer, other int) int {
 	}
 	return int(size.Col)
 }
+
+// The size that a terminal has unless it says another.
+const usualRows, usualColumns = 24, 80
+
+// Sized gives a terminal that does not say its size the usual one, as an editor of lines needs one; the
+// result takes it back, unless it has got another meanwhile.
+func Sized(w io.Writer) (back func()) {
+	f, ok := w.(*os.File)
+	if !ok {
+		return func() {}
+	}
+	unsized, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil || unsized.Col != 0 {
+		return func() {}
+	}
+	ours := *unsized
+	ours.Row, ours.Col = usualRows, usualColumns
+	if unix.IoctlSetWinsize(int(f.Fd()), unix.TIOCSWINSZ, &ours) != nil {
+		return func() {}
+	}
+	return func() {
+		if now, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && *now == ours {
+			_ = unix.IoctlSetWinsize(int(f.Fd()), unix.TIOCSWINSZ, unsized)
+		}
+	}
+}

@@ -368,16 +368,25 @@ func (v Values) Len() int { return v.count }
 // map[any]any (a table with both array and other keys, or with keys that are no texts), [Integer],
 // [Exact], [Vector], *[Function], *[Thread], *[Object]. A JSON null is nil, also in an array and under
 // a key of a map.
-func (v Values) All() ([]any, error) {
+func (v Values) All() ([]any, error) { return v.all(nil) }
+
+// AllKept is All, but that a value which is json.null itself is [Null], so that it can go back as it is.
+func (v Values) AllKept() ([]any, error) { return v.all(Null{}) }
+
+func (v Values) all(null any) ([]any, error) {
 	if err := v.check(); err != nil {
 		return nil, err
 	}
 	d := decoder{state: v.state, data: v.data, taken: v.taken}
 	out := make([]any, v.count)
 	for i := range out {
+		isNull := d.pos < len(d.data) && d.data[d.pos] == capi.TagNull
 		var err error
 		if out[i], err = d.value(0); err != nil {
 			return nil, err
+		}
+		if isNull {
+			out[i] = null
 		}
 	}
 	if d.pos != len(d.data) {

@@ -351,3 +351,17 @@ func TestGoDepthAndCycles(t *testing.T) {
 		requireCode(t, luau.CodeConvert, s.SetGlobal("v", v))
 	}
 }
+
+func TestKeptNull(t *testing.T) {
+	s := newState(t, luau.Options{})
+	require.NoError(t, s.SetGlobal("null", luau.Null{}))
+	_, out := s.Start(load(t, s, "return null, nil, 1, {null}"), luau.StartOptions{})
+	kept, err := out.Values.AllKept()
+	require.NoError(t, err)
+	require.Equal(t, []any{luau.Null{}, nil, 1.0, []any{nil}}, kept)
+	plain, err := out.Values.All()
+	require.NoError(t, err)
+	require.Equal(t, []any{nil, nil, 1.0, []any{nil}}, plain)
+	require.NoError(t, s.SetGlobal("again", kept[0]))
+	require.Equal(t, []any{true}, run(t, s, "return again == null"))
+}

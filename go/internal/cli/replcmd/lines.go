@@ -68,7 +68,7 @@ type answer struct {
 }
 
 // editor reads lines at a terminal. Where the library can only print a prompt and let the terminal do the
-// rest (TERM=dumb, a width of 0), Ctrl-C is a signal also while a line is typed.
+// rest (TERM=dumb, a narrow one), Ctrl-C is a signal also while a line is typed.
 type editor struct {
 	ctx          context.Context
 	asked        chan answer // of a Prompt that is under way; nil: none is

@@ -47,6 +47,7 @@ func run(cmd *cobra.Command, f *runflags.Flags) error {
 	defer session.Close()
 	l := &loop{session: session, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(), tell: f.Tell}
 	if in, ok := cmd.InOrStdin().(io.Writer); ok && app.Terminal(in) && app.Terminal(cmd.OutOrStdout()) {
+		defer app.Sized(l.out)()
 		editor := newEditor(cmd.Context(), session, l.out)
 		defer editor.close()
 		fmt.Fprint(l.out, greeting)
@@ -103,6 +104,11 @@ func (l *loop) run(ctx context.Context, in reader) error {
 			continue
 		}
 		in.remember(strings.TrimSpace(text))
+		if words := l.session.Advice(text); words != "" {
+			fmt.Fprintln(l.out, words)
+			text = ""
+			continue
+		}
 		switch err := l.input(ctx, in, input); {
 		case errors.Is(err, io.EOF):
 			return nil
