@@ -67,11 +67,22 @@ func (c *console) warn(err error) {
 func (c *console) told(err error) error {
 	switch {
 	case c.outErr != nil:
-		return fmt.Errorf("cannot write what the script prints: %w", c.outErr)
+		return &runnerError{"output", fmt.Errorf("cannot write what the script prints: %w", c.outErr)}
 	case err == nil || !slices.Contains(c.reported, err):
 		return err
 	case len(c.reported) == 1:
-		return errors.New("a background task failed, as reported above")
+		return &runnerError{"task", errors.New("a background task failed, as reported above")}
 	}
-	return fmt.Errorf("%d background tasks failed, as reported above", len(c.reported))
+	return &runnerError{"task", fmt.Errorf("%d background tasks failed, as reported above", len(c.reported))}
 }
+
+// runnerError is an error of the runner rather than of the script.
+type runnerError struct {
+	code string
+	error
+}
+
+// ErrorCode is the code for programs.
+func (e *runnerError) ErrorCode() string { return e.code }
+
+func (e *runnerError) Unwrap() error { return e.error }

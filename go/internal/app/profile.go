@@ -98,7 +98,7 @@ func (f *profileFile) write(p *luau.Profile, name string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write the profile to %s: %w", f.path, reason(err))
+		return &runnerError{"output", fmt.Errorf("cannot write the profile to %s: %w", f.path, reason(err))}
 	}
 	return nil
 }

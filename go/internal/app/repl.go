@@ -157,22 +157,24 @@ func (r *Session) print(shown luau.Values) error {
 	return nil
 }
 
-// advice is for who tries the words that other prompts know.
-var advice = map[string]string{
-	"exit": leaving,
-	"quit": leaving,
-	"help": "`luau doc` in a shell lists the libraries, `luau doc http.get` shows a function. Here Tab completes names,\n" +
-		`require("http") gives a library, and Ctrl-D ends the session.`,
-}
-
-const leaving = `Ctrl-D ends the session, or require("process").exit()`
+// What to do in place of the words that other prompts know.
+const (
+	toLeave = `Ctrl-D ends the session, or require("process").exit()`
+	toLearn = "`luau doc` in a shell lists the libraries, `luau doc http.get` shows a function. Here Tab completes names,\n" +
+		`require("http") gives a library, and Ctrl-D ends the session.`
+)
 
 // Advice says what to do in place of exit, quit or help, with or without a call, unless there is a global of
 // that name.
 func (r *Session) Advice(text string) string {
 	name := strings.TrimSuffix(strings.TrimSpace(text), "()")
-	words, known := advice[name]
-	if !known {
+	words := ""
+	switch name {
+	case "exit", "quit":
+		words = toLeave
+	case "help":
+		words = toLearn
+	default:
 		return ""
 	}
 	if value, err := r.vm.State().Global(name); err != nil || value != nil {

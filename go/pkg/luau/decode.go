@@ -337,7 +337,8 @@ func (s *State) wrap(kind byte, ref uint64) any {
 	}
 }
 
-// Values are results or arguments that have not been converted yet. They belong to the goroutine that
+// Values are results or arguments that have not been converted yet: [Call.Args] and [Outcome] have
+// them, while [Function.Call] and [State.Do] give converted ones. They belong to the goroutine that
 // uses the State, until it uses the State again; arguments, until the host function returns. Later
 // use is an error.
 type Values struct {

@@ -12,7 +12,9 @@
 // Every State is sandboxed: scripts cannot reach files, the network or the process except through
 // functions that the program gives them. Memory is limited by [Options.MemoryLimit], time by the
 // context of each call, and the end of a run cannot be caught by the script. [State.Save] and
-// [State.Reset] give each run a State that no earlier one has touched.
+// [State.Reset] give each run a State that no earlier one has touched. After a run that was ended
+// there is nothing but Reset and Close: a program that wants to go on calls Save once, when the State
+// is set up and before its first run.
 //
 // [State.StartProfile] shows where scripts spend processor time.
 //
@@ -55,8 +57,9 @@
 //	coroutine             *Thread
 //	userdata              *Object
 //
-// [Values.Scan], [Function.CallInto], [Call.Bind] and FuncOf convert into the program's own types
-// instead. A table that contains itself, nesting deeper than 200, a table as a key of a table, and
+// [State.Do] and [Function.Call] give these. [Function.CallInto], and FuncOf and [Call.Bind] for
+// arguments, convert into the program's own types instead; so does [Values.Scan], for the [Values] of
+// [Call.Args] and of an [Outcome]. A table that contains itself, nesting deeper than 200, a table as a key of a table, and
 // what would take more than the memory limit are errors that name the path. A function may return
 // any number of values, none included.
 //

@@ -160,6 +160,7 @@ var (
 	errClosed    = fail(CodeClosed, "the State is closed")
 	errRunning   = fail(CodeBusy, "not inside of a host function that the State's own script called")
 	errAbandoned = fail(CodeInvalid, "a host function of this State ended its goroutine (runtime.Goexit, testing.T.FailNow): only Close is possible")
+	errUnsaved   = fail(CodeInvalid, "the State has no saved image to go back to: call Save once, when it is set up and before its first run")
 	errBusy      = fail(CodeBusy, "another goroutine is using the State: a State belongs to one goroutine at a time")
 )
 
@@ -184,8 +185,12 @@ func (s *State) killed(reason uint32, r capi.Result) error {
 	case s.ended == nil:
 		s.ended, s.endedRun = s.placed(s.endOf(reason), r), s.run
 	case s.endedRun != s.run:
+		left := "only Reset and Close are possible"
+		if !s.saved {
+			left = "only Close is possible, as Save was not called before that run"
+		}
 		return &Error{Code: CodeInvalid, killed: true,
-			Message: "an earlier run of this State was ended (" + s.ended.Error() + "): only Reset and Close are possible"}
+			Message: "an earlier run of this State was ended (" + s.ended.Error() + "): " + left}
 	}
 	return s.ended
 }

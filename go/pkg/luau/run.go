@@ -146,7 +146,8 @@ func (c callScope) leave() {
 
 // Call calls the function and waits for it. Host functions that wait do so in place. When ctx
 // ends, so does the whole run, also when a host function made the call, and the State takes no more
-// calls until Reset: a killed VM may be in the middle of anything.
+// calls until Reset, which needs an earlier Save: a killed VM may be in the middle of anything. The
+// results are as [Values.All] has them; CallInto fills variables of the program's own types.
 func (f *Function) Call(ctx context.Context, args ...any) ([]any, error) {
 	var out []any
 	err := f.call(ctx, args, func(v Values) (err error) {
@@ -255,7 +256,8 @@ func (s *State) SetPath(path []string, v any) error {
 	return nil
 }
 
-// Do compiles source, loads it and calls it: the short way for small things.
+// Do compiles source, loads it and calls it: the short way for small things. Results and errors are
+// those of [Function.Call].
 func (s *State) Do(ctx context.Context, chunk, source string, args ...any) ([]any, error) {
 	code, err := Compile(chunk, source, CompileOptions{})
 	if err != nil {

@@ -340,12 +340,16 @@ func (s *State) Save() error {
 
 // Reset brings back what Save kept, as if nothing had run since, but for random numbers and
 // addresses as scripts see them. It works after a kill and after memory ran out. References made
-// since Save become invalid.
+// since Save become invalid. Without an earlier Save it is an error, and after a kill it is too late
+// for one: call Save once, when the State is set up and nothing has run.
 func (s *State) Reset() error {
 	if err := s.acquire(); err != nil {
 		return err
 	}
 	defer s.done()
+	if !s.saved {
+		return errUnsaved
+	}
 	if r := s.vm.Reset(); r.Status != capi.OK {
 		return s.failure(r)
 	}

@@ -191,3 +191,34 @@ func TestPeakCountsCharges(t *testing.T) {
 	require.Less(t, stats.MemoryUsed, uint64(charged))
 	require.Greater(t, stats.MemoryPeak, uint64(charged))
 }
+
+// Without Save there is no way back, and every error on the way says so.
+func TestResetWithoutSave(t *testing.T) {
+	s := newState(t, luau.Options{})
+	const needed = "the State has no saved image to go back to: call Save once, when it is set up and before its first run"
+	require.EqualError(t, s.Reset(), needed)
+	requireCode(t, luau.CodeInvalid, s.Reset())
+	_, out := s.Start(load(t, s, "return 1"), luau.StartOptions{Reset: true})
+	require.EqualError(t, out.Err, needed)
+	require.Equal(t, []any{1.0}, run(t, s, "return 1"), "it goes on")
+
+	ctx, cancel := context.WithTimeout(background, 20*time.Millisecond)
+	defer cancel()
+	_, err := s.Do(ctx, "=loop", "while true do end")
+	require.True(t, luau.IsKilled(err))
+	_, err = s.Do(background, "=after", "return 1")
+	require.ErrorContains(t, err, "only Close is possible, as Save was not called before that run")
+	require.EqualError(t, s.Reset(), needed)
+	require.Error(t, s.Save(), "it is too late")
+
+	saved := newState(t, luau.Options{})
+	require.NoError(t, saved.Save())
+	ctx, cancel = context.WithTimeout(background, 20*time.Millisecond)
+	defer cancel()
+	_, err = saved.Do(ctx, "=loop", "while true do end")
+	require.True(t, luau.IsKilled(err))
+	_, err = saved.Do(background, "=after", "return 1")
+	require.ErrorContains(t, err, "only Reset and Close are possible")
+	require.NoError(t, saved.Reset())
+	require.Equal(t, []any{1.0}, run(t, saved, "return 1"))
+}

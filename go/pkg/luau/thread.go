@@ -114,7 +114,7 @@ func (s *State) prepareReset() error {
 	case s.depth > 0:
 		return errRunning
 	case !s.saved:
-		return fail(CodeInvalid, "the State has no saved image to go back to: call Save first")
+		return errUnsaved
 	}
 	s.afterReset()
 	return nil
