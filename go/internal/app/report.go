@@ -159,7 +159,7 @@ func sourceLine(err error, chunk string, line int) (string, bool) {
 	var inText *textError
 	if errors.As(err, &inText) && inText.chunk == chunk {
 		data = []byte(inText.text)
-	} else if data, err = os.ReadFile(chunk[1:]); err != nil {
+	} else if data = readAgain(chunk[1:]); data == nil {
 		return "", false
 	}
 	n := 1
@@ -170,6 +170,19 @@ func sourceLine(err error, chunk string, line int) (string, bool) {
 		n++
 	}
 	return "", false
+}
+
+// readAgain reads the file of a script. What came through a pipe is gone, and reading would wait for ever.
+func readAgain(path string) []byte {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > luau.MaxSource {
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return data
 }
 
 func writeSource(b *strings.Builder, e *luau.Error, text string, colour bool) {

@@ -165,7 +165,7 @@ func comment(doc app.Doc) string {
 func matching(names []string, word string) []string {
 	var found []string
 	for _, name := range names {
-		if strings.HasPrefix(name, word) && visible.Line(name) == name {
+		if strings.HasPrefix(name, word) && visible.Text(name) == name {
 			found = append(found, name)
 		}
 	}
