@@ -27,7 +27,7 @@ type layer struct {
 var layers = []layer{
 	{"capi", `^go/internal/capi$`, false},
 	{"pkg/luau", `^go/pkg/luau$`, false},
-	{"libraries", `^libs$|^go/internal/(module|luaudoc)$`, false},
+	{"libraries", `^libs$|^go/internal/(module|luaudoc|visible)$`, false},
 	{"pkg/hostmod", `^go/pkg/hostmod$`, false},
 	{"registry", `^go/internal/registry$`, false},
 	{"module tests", `^go/internal/modtest$`, false},

@@ -25,6 +25,9 @@ func run() int {
 	ctx = exit.WithInterrupts(ctx, interrupts)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		for s := <-signals; s == os.Interrupt && interrupts.Interrupt(); {
 			s = <-signals

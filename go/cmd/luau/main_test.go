@@ -115,7 +115,7 @@ func TestInterrupt(t *testing.T) {
 		"reading":    `local read = require("process").read_line print("ready") while true do pcall(read) end`,
 		"catching":   `print("ready") while true do pcall(function() __native.sleep(60000) end) end`,
 	} {
-		for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 			t.Run(name+" "+signal.String(), func(t *testing.T) {
 				code, stderr, took := interrupt(t, source, signal)
 				require.Equal(t, 130, code)

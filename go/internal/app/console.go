@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 // console is where the words of one VM go, from run to run.
@@ -60,7 +61,7 @@ func (c *console) report(err error) {
 
 // warn tells of what went wrong beside the run.
 func (c *console) warn(err error) {
-	_, _ = fmt.Fprintf(&c.err, "warning: %s\n", err)
+	_, _ = fmt.Fprintf(&c.err, "warning: %s\n", visible.Message(err.Error()))
 }
 
 // told is the error of a run, without what was reported already.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/visible"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -35,7 +36,7 @@ func (f LogFormat) writer(w io.Writer) func(engine.Record) {
 
 func writeRecord(w io.Writer, r engine.Record) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %-5s %s", r.Time.Format("15:04:05.000"), r.Level, r.Message)
+	fmt.Fprintf(&b, "%s %-5s %s", r.Time.Format("15:04:05.000"), r.Level, visible.Message(r.Message))
 	for _, name := range slices.Sorted(maps.Keys(r.Fields)) {
 		fmt.Fprintf(&b, " %s=%s", word(name), word(luau.Format(r.Fields[name])))
 	}
@@ -62,5 +63,5 @@ func writeJSONRecord(w io.Writer, r engine.Record) {
 		delete(record, "fields") // of a kind that JSON has not
 		text, _ = json.Marshal(record)
 	}
-	_, _ = w.Write(append(text, '\n'))
+	_, _ = w.Write(append(visible.JSON(text), '\n'))
 }

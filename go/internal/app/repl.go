@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/module"
+	"github.com/hukilau/hukilau/go/internal/visible"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -70,6 +72,9 @@ type Input struct{ text, source string }
 // Read says whether text is a whole input: it is not where the compiler met its end too early.
 func Read(text string) (in Input, whole bool) {
 	in = Input{text: text, source: "return " + text} // an expression gives its values
+	if strings.ContainsRune(text, 0) {
+		return in, true // the compiler would take it for the end; Run refuses it
+	}
 	_, err := luau.Compile("=repl", in.source, luau.CompileOptions{})
 	if err == nil {
 		return in, true
@@ -126,6 +131,9 @@ func (r *Session) Run(ctx context.Context, in Input) (renewed bool, err error) {
 }
 
 func (r *Session) evaluate(ctx context.Context, chunk string, in Input) error {
+	if _, err := module.CleanText(luau.ChunkName(chunk), []byte(in.text)); err != nil {
+		return err
+	}
 	var values []any
 	keep := func(v luau.Values) (err error) {
 		values, err = v.AllKept()
@@ -153,7 +161,7 @@ func (r *Session) print(shown luau.Values) error {
 		return err
 	}
 	line, _ := text[0].(string)
-	r.words.print([]byte(line + "\n"))
+	r.words.print([]byte(visible.Text(line) + "\n"))
 	return nil
 }
 

@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/hukilau/hukilau/go/internal/visible"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -60,7 +62,7 @@ func ReportJSON(err error) string {
 		report.Value = luau.Format(report.Value) // of a kind that JSON has not
 		text, _ = json.Marshal(map[string]any{"error": report})
 	}
-	return string(text) + "\n"
+	return string(visible.JSON(text)) + "\n"
 }
 
 // Report shows an error to a person: place and message, the source line with a caret, the
@@ -69,27 +71,38 @@ func Report(err error, colour bool) string {
 	var b strings.Builder
 	var e *luau.Error
 	if !errors.As(err, &e) {
-		fmt.Fprintf(&b, "%s: %s\n", Paint(colour, Red, "error"), err)
+		fmt.Fprintf(&b, "%s: %s\n", Paint(colour, Red, "error"), visible.Message(err.Error()))
 	} else {
 		writeScriptError(&b, err, e, colour)
 	}
 	if hint := hintOf(err); hint != "" {
-		fmt.Fprintf(&b, "hint: %s\n", hint)
+		fmt.Fprintf(&b, "hint: %s\n", visible.Message(hint))
 	}
 	return b.String()
 }
 
 func writeScriptError(b *strings.Builder, err error, e *luau.Error, colour bool) {
-	fmt.Fprintf(b, "%s: %s\n", Paint(colour, Red, "error"), e.Error())
+	shown := legible(e)
+	fmt.Fprintf(b, "%s: %s\n", Paint(colour, Red, "error"), shown.Error())
 	if line, ok := sourceLine(err, e.Chunk, e.Line); ok {
 		writeSource(b, e, line, colour)
 	}
-	if trace := e.Traceback(); trace != "" && e.Code != luau.CodeCompile {
+	if trace := shown.Traceback(); trace != "" && e.Code != luau.CodeCompile {
 		b.WriteString(Paint(colour, Dim, "traceback:") + "\n")
 		for line := range strings.Lines(trace) {
 			b.WriteString("  " + line)
 		}
 	}
+}
+
+// legible is what a person reads of e: place, message and traceback without what a terminal would obey.
+func legible(e *luau.Error) *luau.Error {
+	chunk := func(name string) string { return visible.Line(luau.ChunkName(name)) }
+	shown := &luau.Error{Message: visible.Message(e.Message), Chunk: chunk(e.Chunk), Line: e.Line}
+	for _, f := range e.Frames {
+		shown.Frames = append(shown.Frames, luau.Frame{Chunk: "=" + chunk(f.Chunk), Line: f.Line, Function: visible.Line(f.Function)})
+	}
+	return shown
 }
 
 // hintError is an error with what to do about it.
@@ -146,7 +159,7 @@ func sourceLine(err error, chunk string, line int) (string, bool) {
 	var inText *textError
 	if errors.As(err, &inText) && inText.chunk == chunk {
 		data = []byte(inText.text)
-	} else if data, err = os.ReadFile(chunk[1:]); err != nil {
+	} else if data = readAgain(chunk[1:]); data == nil {
 		return "", false
 	}
 	n := 1
@@ -159,16 +172,27 @@ func sourceLine(err error, chunk string, line int) (string, bool) {
 	return "", false
 }
 
+// readAgain reads the file of a script. What came through a pipe is gone, and reading would wait for ever.
+func readAgain(path string) []byte {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > luau.MaxSource {
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
 func writeSource(b *strings.Builder, e *luau.Error, text string, colour bool) {
 	column := e.Column
 	if column == 0 {
 		column = len(text) - len(strings.TrimLeft(text, " \t")) + 1
 	}
-	if len(text) > maxSourceLine {
-		text = text[:maxSourceLine] + "..."
-	}
+	text, cut := beginning(text)
 	number := fmt.Sprintf("%5d", e.Line)
-	fmt.Fprintf(b, "%s %s %s\n", Paint(colour, Dim, number), Paint(colour, Blue, "|"), text)
+	fmt.Fprintf(b, "%s %s %s%s\n", Paint(colour, Dim, number), Paint(colour, Blue, "|"), visible.Text(text), cut)
 	if column > len(text)+1 {
 		return
 	}
@@ -178,6 +202,18 @@ func writeSource(b *strings.Builder, e *luau.Error, text string, colour bool) {
 			return '\t'
 		}
 		return ' '
-	}, text[:column-1])
+	}, visible.Text(text[:column-1]))
 	fmt.Fprintf(b, "      %s %s%s\n", Paint(colour, Blue, "|"), pad, Paint(colour, Red, "^"))
+}
+
+// beginning is what is shown of a line, and what stands for the rest.
+func beginning(text string) (shown, cut string) {
+	if len(text) <= maxSourceLine {
+		return text, ""
+	}
+	end := maxSourceLine
+	for end > maxSourceLine-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end], "..."
 }

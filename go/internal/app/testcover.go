@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/hukilau/hukilau/go/internal/visible"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -131,17 +132,18 @@ func SaveLCOV(path string, files []*FileCoverage) error {
 	return nil
 }
 
-// WriteLCOV writes coverage in the format of lcov's tracefiles.
+// WriteLCOV writes coverage in the format of lcov's tracefiles. That has no escapes of its own, so a name with a
+// line end in it is written as people see it.
 func WriteLCOV(w io.Writer, files []*FileCoverage) error {
 	b := bufio.NewWriter(w)
 	for _, f := range files {
-		fmt.Fprintf(b, "TN:\nSF:%s\n", f.Path)
+		fmt.Fprintf(b, "TN:\nSF:%s\n", visible.Line(f.Path))
 		ran := 0
 		for _, fn := range f.Functions {
-			fmt.Fprintf(b, "FN:%d,%s\n", fn.Line, fn.Name)
+			fmt.Fprintf(b, "FN:%d,%s\n", fn.Line, visible.Line(fn.Name))
 		}
 		for _, fn := range f.Functions {
-			fmt.Fprintf(b, "FNDA:%d,%s\n", fn.Hits, fn.Name)
+			fmt.Fprintf(b, "FNDA:%d,%s\n", fn.Hits, visible.Line(fn.Name))
 			if fn.Hits > 0 {
 				ran++
 			}

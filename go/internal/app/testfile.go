@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/hostmods/testmod"
 	"github.com/hukilau/hukilau/go/internal/module"
+	"github.com/hukilau/hukilau/go/internal/visible"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -25,6 +27,8 @@ type testRun struct {
 	tasks  []error // of background tasks
 	// running is the test of the library that has begun and of which nothing was reported; "": none.
 	running string
+	// pending says that tests of the library are written down and have not all ended.
+	pending bool
 }
 
 // runFile never fails: what goes wrong is a failure of the file.
@@ -58,7 +62,7 @@ func (r *testRunner) run(ctx context.Context, run *testRun) {
 	started := time.Now()
 	err = run.vm.RunSource(limited, source.Chunk, string(source.Code), engine.RunOptions{})
 	run.file.Uncovered = r.options.Coverage && luau.IsKilled(err)
-	err = r.options.hinted(exited(err))
+	err = r.options.hinted(run.exited(err))
 	run.judge(err, time.Since(started), emptiness{
 		leftOut: !chosen || suite && r.options.Filter != "",
 		meant:   bytes.Contains(source.Code, []byte(noChecks)),
@@ -82,8 +86,9 @@ func (r *testRunner) newVM(run *testRun) (*engine.VM, error) {
 	}
 	config.Modules = append(config.Modules, &testmod.Module{
 		Options: testmod.Options{Filter: r.options.Filter, Shuffle: r.options.Shuffle, Seed: float64(r.options.Seed)},
-		Report:  run.add,
+		Report:  run.reported,
 		Begin:   run.begin,
+		Pending: func(pending bool) { run.pending = pending },
 	})
 	if r.options.Loaded != nil {
 		config.Resolver = &watchedResolver{config.Resolver, r.options.Loaded}
@@ -111,9 +116,23 @@ func (r *watchedResolver) Resolve(requirer, name string) (module.Source, error) 
 
 func (t *testRun) begin(name string) { t.running = name }
 
-func (t *testRun) add(r TestResult) {
+func (t *testRun) add(r TestResult) { t.file.Results = append(t.file.Results, r) }
+
+// reported adds a result of the library.
+func (t *testRun) reported(r TestResult) {
 	t.running = ""
-	t.file.Results = append(t.file.Results, r)
+	r.Message = visible.Message(r.Message)
+	t.add(r)
+}
+
+// exited is the error of a file that may have ended itself: with tests left it has failed, whatever its
+// exit code.
+func (t *testRun) exited(err error) error {
+	var exit *ExitError
+	if luau.IsKilled(err) && errors.As(err, &exit) && t.pending {
+		return fmt.Errorf("%w before all of its tests had ended; let them end, and the file by itself", exit)
+	}
+	return exited(err)
 }
 
 // fail adds a failure; that of the file while one of its tests ran is the test's.

@@ -19,6 +19,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/testcmd"
 	"github.com/hukilau/hukilau/go/internal/cli/typescmd"
 	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
+	"github.com/hukilau/hukilau/go/internal/visible"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -48,7 +49,11 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	root.SetArgs(args)
 	root.Version = versioncmd.Line()
 	root.SetVersionTemplate("{{.Version}}\n")
+	unwritten := checkedHelp(root)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = unwritten()
+	}
 	var ended *app.ExitError
 	switch {
 	case err == nil:
@@ -69,7 +74,7 @@ func told(cmd *cobra.Command, err error, code int, colour bool) string {
 	case runcmd.WantsJSON(cmd):
 		return app.ReportJSON(err)
 	case code == exit.Usage:
-		return fmt.Sprintf("error: %s\nRun `%s --help` for how to use it.\n", err, cmd.CommandPath())
+		return fmt.Sprintf("error: %s\nRun `%s --help` for how to use it.\n", visible.Message(err.Error()), cmd.CommandPath())
 	case code == exit.Interrupted:
 		return "interrupted\n"
 	}

@@ -51,15 +51,20 @@ func ReadScriptFrom(files FS, path string) (Source, error) {
 // CleanText makes the source of a script that was read from elsewhere: without byte order mark and
 // shebang, and refused when it is no text or too long.
 func CleanText(name string, text []byte) ([]byte, error) {
-	if len(text) > MaxSource {
-		return nil, tooLarge(int64(len(text)), MaxSource).named(name)
-	}
-	clean, bad := cleanSource(text)
+	clean, bad := cleanText(text)
 	if bad != nil {
 		bad.script = true
+		bad.Message = strings.Replace(bad.Message, "the file", "the text", 1)
 		return nil, bad.named(name)
 	}
 	return clean, nil
+}
+
+func cleanText(text []byte) ([]byte, *Error) {
+	if len(text) > MaxSource {
+		return nil, tooLarge(int64(len(text)), MaxSource)
+	}
+	return cleanSource(text)
 }
 
 func readScript(files FS, path string) (Source, *Error) {

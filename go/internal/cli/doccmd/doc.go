@@ -10,6 +10,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/luaudoc"
+	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 const long = `Shows what a module says about itself: its comment, the signatures of its functions with the comments
@@ -164,7 +165,7 @@ func comment(doc app.Doc) string {
 func matching(names []string, word string) []string {
 	var found []string
 	for _, name := range names {
-		if strings.HasPrefix(name, word) && safe(name) == name {
+		if strings.HasPrefix(name, word) && visible.Text(name) == name {
 			found = append(found, name)
 		}
 	}

@@ -3,11 +3,11 @@ package doccmd
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/luaudoc"
+	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 const (
@@ -24,35 +24,12 @@ type page struct {
 	colour bool
 }
 
-// safe is a text without what a terminal would obey: control and formatting characters are shown as
-// escapes, and what is no UTF-8 as the bytes.
-func safe(text string) string {
-	harmless := func(r rune) bool { return r == '\n' || r == '\t' || r != utf8.RuneError && unicode.IsGraphic(r) }
-	if strings.IndexFunc(text, func(r rune) bool { return !harmless(r) }) < 0 {
-		return text
-	}
-	var b strings.Builder
-	for len(text) > 0 {
-		r, size := utf8.DecodeRuneInString(text)
-		switch {
-		case r == utf8.RuneError && size == 1, r < 0x80 && !harmless(r):
-			fmt.Fprintf(&b, `\x%02x`, text[0])
-		case !harmless(r) && r != utf8.RuneError:
-			fmt.Fprintf(&b, `\u{%x}`, r)
-		default:
-			b.WriteRune(r)
-		}
-		text = text[size:]
-	}
-	return b.String()
-}
-
 // line writes one line.
 func (p *page) line(text string) { p.WriteString(strings.TrimRight(text, " ") + "\n") }
 
 // bold writes lines of source, and comments among them, which are wrapped.
 func (p *page) bold(text string) {
-	for line := range strings.SplitSeq(expanded(safe(text)), "\n") {
+	for line := range strings.SplitSeq(expanded(visible.Text(text)), "\n") {
 		before, comment, isComment := strings.Cut(line, "-- ")
 		if !isComment || strings.TrimSpace(before) != "" {
 			p.line(app.Paint(p.colour, app.Bold, line))
@@ -74,7 +51,7 @@ func (p *page) wrapped(first, rest, text string) {
 	line := first
 	used := utf8.RuneCountInString(first)
 	fresh := true
-	for _, word := range strings.Fields(safe(text)) {
+	for _, word := range strings.Fields(visible.Text(text)) {
 		size := utf8.RuneCountInString(word)
 		if !fresh && used+1+size > max(p.width, leastWidth) {
 			p.line(line)
@@ -99,7 +76,7 @@ func (p *page) comment(text string) {
 		case luaudoc.Item:
 			p.wrapped(indent+"- ", indent+"  ", block.Text)
 		case luaudoc.Code:
-			for line := range strings.SplitSeq(expanded(safe(block.Text)), "\n") {
+			for line := range strings.SplitSeq(expanded(visible.Text(block.Text)), "\n") {
 				p.line(indent + indent + line)
 			}
 		default:
@@ -248,7 +225,7 @@ func (p *page) typ(t *luaudoc.Type) {
 // member writes one member of a module, and where it is from.
 func (p *page) member(doc app.Doc) {
 	m := doc.Member
-	p.line(app.Paint(p.colour, app.Dim, safe("module "+doc.Module.Name)))
+	p.line(app.Paint(p.colour, app.Dim, visible.Line("module "+doc.Module.Name)))
 	p.line("")
 	switch {
 	case m.Value != nil:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
+	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 // Command makes the command.
@@ -46,7 +47,7 @@ func run(cmd *cobra.Command, dir string) error {
 		return app.WithHint(err, "the project is there; luau types writes the rest")
 	}
 	for _, kept := range types.Kept {
-		fmt.Fprintf(cmd.ErrOrStderr(), "warning: kept as it is: %s\n", kept)
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: kept as it is: %s\n", visible.Message(kept))
 	}
 	_, err = fmt.Fprint(cmd.OutOrStdout(), told(dir, names))
 	return err
@@ -55,12 +56,12 @@ func run(cmd *cobra.Command, dir string) error {
 // told is what was made and what comes next.
 func told(dir string, names []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "made a project in %s:\n", dir)
+	fmt.Fprintf(&b, "made a project in %s:\n", visible.Line(dir))
 	for _, name := range names {
 		fmt.Fprintf(&b, "  %s\n", name)
 	}
 	b.WriteString("  settings for VS Code and Zed; .luau/README.md has those for Neovim\n\nnext:\n")
-	if dir != "." {
+	if dir != "." && visible.Line(dir) == dir {
 		fmt.Fprintf(&b, "  cd %s\n", quoted(dir))
 	}
 	b.WriteString("  luau main.luau\n  luau test\n")

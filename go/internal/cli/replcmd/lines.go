@@ -18,41 +18,63 @@ import (
 // plain reads what is no terminal.
 type plain struct {
 	ctx   context.Context
-	lines chan string
-	err   error // once lines is closed
+	lines chan answer
 }
 
 func newPlain(ctx context.Context, r io.Reader) *plain {
-	p := &plain{ctx: ctx, lines: make(chan string)}
+	p := &plain{ctx: ctx, lines: make(chan answer)}
 	go p.read(r)
 	return p
 }
 
 // read may block for ever: it is left behind when the program ends.
 func (p *plain) read(r io.Reader) {
-	defer close(p.lines)
-	scanner := bufio.NewScanner(r)
-	scanner.Buffer(nil, luau.MaxSource)
-	for scanner.Scan() {
+	in := bufio.NewReader(r)
+	for {
+		line, err := readLine(in)
 		select {
-		case p.lines <- scanner.Text():
+		case p.lines <- answer{line, err}:
 		case <-p.ctx.Done():
 			return
 		}
+		if err != nil && !errors.Is(err, errLongLine) {
+			return
+		}
 	}
-	p.err = scanner.Err()
+}
+
+// errLongLine is a line that no script can hold. What comes after it can be read.
+var errLongLine = fmt.Errorf("the line is longer than the %d MiB that a script may have; it was left out", luau.MaxSource>>20)
+
+// readLine reads a line of any length and keeps no more of it than a script may have. The last one need not
+// have an end.
+func readLine(in *bufio.Reader) (string, error) {
+	var line []byte
+	long := false
+	for {
+		part, err := in.ReadSlice('\n')
+		if long = long || len(line)+len(part) > luau.MaxSource; !long {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case long:
+			return "", errLongLine // a failure to read will be there again
+		case err == nil, errors.Is(err, io.EOF) && len(line) > 0:
+			text := strings.TrimSuffix(string(line), "\n")
+			return strings.TrimSuffix(text, "\r"), nil
+		case errors.Is(err, io.EOF):
+			return "", err
+		}
+		return "", fmt.Errorf("cannot read the input: %w", err)
+	}
 }
 
 func (p *plain) line(bool) (string, error) {
 	select {
-	case line, ok := <-p.lines:
-		switch {
-		case ok:
-			return line, nil
-		case p.err != nil:
-			return "", fmt.Errorf("cannot read the input: %w", p.err)
-		}
-		return "", io.EOF
+	case a := <-p.lines:
+		return a.line, a.err
 	case <-p.ctx.Done():
 		return "", context.Cause(p.ctx)
 	}

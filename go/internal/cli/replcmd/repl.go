@@ -83,6 +83,10 @@ func (l *loop) run(ctx context.Context, in reader) error {
 		case errors.Is(err, errAborted):
 			text = ""
 			continue
+		case errors.Is(err, errLongLine):
+			text = ""
+			l.report(ctx, err)
+			continue
 		case errors.Is(err, io.EOF):
 			if text == "" {
 				return nil

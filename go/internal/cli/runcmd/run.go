@@ -18,6 +18,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/size"
 	"github.com/hukilau/hukilau/go/internal/luaudoc"
 	"github.com/hukilau/hukilau/go/internal/module"
+	"github.com/hukilau/hukilau/go/internal/visible"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -143,7 +144,7 @@ func run(cmd *cobra.Command, f *flags, args []string) error {
 		writeStats(cmd.ErrOrStderr(), stats)
 		if stats.Profile != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "profile %s: %d samples of %s processor time\n",
-				f.profile, stats.Profile.Samples, stats.Profile.Time.Round(time.Microsecond))
+				visible.Line(f.profile), stats.Profile.Samples, stats.Profile.Time.Round(time.Microsecond))
 		}
 	}
 	if unread(err) {

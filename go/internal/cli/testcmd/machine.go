@@ -26,9 +26,9 @@ func (t *tap) file(f *app.TestFile) {
 		case app.TestSkipped:
 			fmt.Fprintf(t.w, "ok %d - %s # SKIP\n", t.count, name)
 		default:
-			fmt.Fprintf(t.w, "not ok %d - %s\n  ---\n  message: |-\n%s", t.count, name, indented(r.Message, "    "))
+			fmt.Fprintf(t.w, "not ok %d - %s\n  ---\n%s", t.count, name, yamlText("message", r.Message))
 			if r.Trace != "" {
-				fmt.Fprintf(t.w, "  trace: |-\n%s", indented(r.Trace, "    "))
+				fmt.Fprint(t.w, yamlText("trace", r.Trace))
 			}
 			fmt.Fprint(t.w, "  ...\n")
 		}
@@ -38,13 +38,23 @@ func (t *tap) file(f *app.TestFile) {
 	}
 }
 
+// yamlText is an entry of the YAML block of a test. A text that begins with space says how far it is indented,
+// which else its first line does.
+func yamlText(key, text string) string {
+	mark := "|-"
+	if strings.HasPrefix(text, " ") || strings.HasPrefix(text, "\n") {
+		mark = "|2-"
+	}
+	return fmt.Sprintf("  %s: %s\n%s", key, mark, indented(text, "    "))
+}
+
 func (t *tap) begin() {
 	if t.count == 0 {
 		fmt.Fprintln(t.w, "TAP version 14")
 	}
 }
 
-var tapEscapes = strings.NewReplacer("\\", "\\\\", "#", "\\#", "\n", " ", "\r", " ")
+var tapEscapes = strings.NewReplacer("\\", "\\\\", "#", "\\#")
 
 func tapName(f *app.TestFile, r app.TestResult) string {
 	name := r.Name

@@ -15,6 +15,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/runflags"
+	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 type flags struct {
@@ -80,7 +81,7 @@ func once(cmd *cobra.Command, f *flags) error {
 			uncovered = append(uncovered, file.Path)
 		}
 		line.clear()
-		r.file(file)
+		r.file(legible(file))
 	}, line.show)
 	line.clear()
 	if err != nil {
@@ -89,10 +90,10 @@ func once(cmd *cobra.Command, f *flags) error {
 	var unsaved error
 	if f.tests.Coverage {
 		if unsaved = app.SaveLCOV(f.coverageFile, covered); unsaved == nil {
-			r.coverage(covered, f.coverageFile)
+			r.coverage(legibleCoverage(covered), visible.Line(f.coverageFile))
 		}
 		for _, path := range uncovered {
-			fmt.Fprintf(errs, "warning: no coverage of %s: it was ended before it could be asked\n", path)
+			fmt.Fprintf(errs, "warning: no coverage of %s: it was ended before it could be asked\n", visible.Line(path))
 		}
 	}
 	if err := r.end(sum); err != nil {
@@ -118,7 +119,7 @@ func watch(cmd *cobra.Command, f *flags) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "error: %s\n", err)
+			fmt.Fprintf(cmd.ErrOrStderr(), "error: %s\n", visible.Message(err.Error()))
 		}
 		if app.WatchState(f.tests.Paths, known) != before {
 			continue // something changed meanwhile

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
+	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 // Command makes the command.
@@ -41,13 +42,13 @@ func run(cmd *cobra.Command, dir string) error {
 	}
 	out := cmd.OutOrStdout()
 	for _, kept := range done.Kept {
-		fmt.Fprintf(cmd.ErrOrStderr(), "warning: kept as it is: %s\n", kept)
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: kept as it is: %s\n", visible.Message(kept))
 	}
 	switch len(done.Written) {
 	case 0:
 		_, err = fmt.Fprintln(out, "everything is up to date")
 	default:
-		_, err = fmt.Fprintf(out, "%d files written, among them %s\n", len(done.Written), done.Written[len(done.Written)-1])
+		_, err = fmt.Fprintf(out, "%d files written, among them %s\n", len(done.Written), visible.Line(done.Written[len(done.Written)-1]))
 	}
 	return err
 }

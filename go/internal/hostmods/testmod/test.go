@@ -40,13 +40,16 @@ type Options struct {
 	Seed    float64
 }
 
-// Module is the test module for one file. Report and Begin are called by the goroutine that runs the file.
+// Module is the test module for one file. Its functions are called by the goroutine that runs the file.
 type Module struct {
 	Options Options
 	Report  func(Result)
 	// Begin hears of a test that begins to run, with its hooks: what ends the file before the test's Report came
 	// while it ran. May be nil.
 	Begin func(name string)
+	// Pending hears that tests are to come, and when all have ended: a file that ends in between has left
+	// some out. May be nil.
+	Pending func(bool)
 }
 
 var _ hostmod.Module = (*Module)(nil)
@@ -64,9 +67,10 @@ type instance struct {
 
 func (i *instance) Exports() map[string]any {
 	exports := map[string]any{
-		"report": luau.Func{Name: "test.report", Do: i.report},
-		"begin":  luau.Func{Name: "test.begin", Do: i.begin},
-		"filter": i.module.Options.Filter,
+		"report":  luau.Func{Name: "test.report", Do: i.report},
+		"begin":   luau.Func{Name: "test.begin", Do: i.begin},
+		"pending": luau.Func{Name: "test.pending", Do: i.pending},
+		"filter":  i.module.Options.Filter,
 	}
 	if i.module.Options.Shuffle {
 		exports["seed"] = i.module.Options.Seed
@@ -105,6 +109,15 @@ func (i *instance) begin(c *luau.Call) error {
 	name, err := c.Text(0)
 	if err == nil && i.module.Begin != nil {
 		i.module.Begin(name)
+	}
+	return err
+}
+
+// pending: (pending: boolean) -> ()
+func (i *instance) pending(c *luau.Call) error {
+	pending, err := c.Bool(0)
+	if err == nil && i.module.Pending != nil {
+		i.module.Pending(pending)
 	}
 	return err
 }
