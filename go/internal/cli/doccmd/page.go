@@ -98,7 +98,7 @@ func (p *page) modules(list []*luaudoc.Module) {
 
 // choice lists what has a name.
 func (p *page) choice(name string, found []app.Doc) {
-	p.line(fmt.Sprintf("There are %d named %s; `luau doc` shows each:", len(found), safe(name)))
+	p.line(fmt.Sprintf("There are %d named %s; `luau doc` shows each:", len(found), visible.Line(name)))
 	p.line("")
 	var names, comments []string
 	for _, doc := range found {
