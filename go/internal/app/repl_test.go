@@ -127,7 +127,7 @@ func TestInterruptedInputKeepsTheSession(t *testing.T) {
 		"while true do end", "while true do pcall(function() while true do end end) end", "time.sleep(1000)",
 		"async.await(async.spawn(time.sleep, 1000))", "async.spawn(function() while true do time.sleep(0) end end) return 1",
 		"f = function(n) if n > 0 then return f(n - 1) end while true do end end coroutine.wrap(f)(100)",
-		"do " + strings.Repeat("local x = 1; ", 20_000) + "end while true do end", // maybe while it compiles
+		"do " + strings.Repeat("x = 1; ", 100_000) + "end while true do end", // maybe while it compiles
 	} {
 		cause := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(context.Background())

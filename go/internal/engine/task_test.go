@@ -50,7 +50,7 @@ func TestA08TaskFailsWhileAnotherGoesOn(t *testing.T) {
 
 func TestAsyncSleepRefusesWhatIsNoTime(t *testing.T) {
 	w := newWorld(t, withAsync(t))
-	require.Equal(t, strings.Repeat("t:2: async.sleep: argument 1 must be a number of seconds, 0 or more\n", 4), w.prints(async+`
+	require.Equal(t, strings.Repeat("async.sleep: argument 1 must be a number of seconds, 0 or more\n", 4), w.prints(async+`
 		for _, bad in {-1, 0/0, "1", {}} do print(select(2, pcall(function() async.sleep(bad) end))) end`))
 }
 
