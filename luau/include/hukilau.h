@@ -109,7 +109,18 @@ enum
 /* An error record is these flat values in order: message (string), error value (any; nil when it
  * is the message or cannot cross), then a table that lists the frames, innermost first, each an
  * array {chunk name, line or 0, function name or ""}, then the host's number for the error (number; 0
- * when it is none of the host's). Records of hk_compile end before the frames. */
+ * when it is none of the host's), then what the failed operation was about: nil when that is not known, or
+ * an array of
+ *   kind     "global", "local", "upvalue", "field", "method", "element" (a value in brackets), "result" (of a
+ *            call) or "literal"
+ *   text     the expression, as "json.stringify"
+ *   type     of its value, as "nil"
+ *   owner    of a field or method, the expression in front: "json"; else ""
+ *   key      of a field, method or global: "stringify"; else ""
+ *   near     the name that looks like key, among those that the owner has; "" when none does
+ *   names    an array of the first names that the owner has, in order; empty for a global
+ *   count    how many names there are (number)
+ * Luau's own message, which scripts see, says none of it. Records of hk_compile end before the frames. */
 
 /*
  * Host functions.

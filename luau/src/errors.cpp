@@ -1,4 +1,5 @@
 // Errors: host error tables, error records with frames, and the entries' protection.
+#include "subject.h"
 #include "vm.h"
 
 #include "ldo.h"
@@ -76,6 +77,34 @@ void put_frames_by(Buf& out, F put)
 void put_frame_list(hk_vm* vm, lua_State* L, Buf& out, int first = 0, ptrdiff_t below = 0)
 {
     put_frames_by(out, [&] { return put_frames(vm, L, out, first, 0, int(below)); });
+}
+
+// What the error raised in ci was about, or in the coroutine that ci ran, goes into vm->subject.
+void note_subject(hk_vm* vm, lua_State* L, CallInfo* ci, int message)
+{
+    vm->subject.clear();
+    if (lua_type(L, message) != LUA_TSTRING)
+        return;
+    size_t size = 0;
+    const char* text = lua_tolstring(L, message, &size);
+    for (int i = 0; i < 16 && ci > L->base_ci; i++)
+    {
+        lua_State* co = failed_wrap(vm, ci);
+        if (!co)
+            break;
+        L = co;
+        ci = co->ci;
+    }
+    put_subject(L, ci, text, size, vm->subject);
+}
+
+void put_noted_subject(hk_vm* vm, Buf& out)
+{
+    if (vm->subject.size())
+        out.put(vm->subject.data(), vm->subject.size());
+    else
+        out.put_u8(HK_T_NIL);
+    vm->subject.clear();
 }
 
 // Messages longer than this are cut: they are for people.
@@ -186,6 +215,8 @@ hk_result error_result(hk_vm* vm, lua_State* from, int status)
     out.clear();
     lua_State* L = vm->L;
 
+    if (status == LUA_ERRRUN && !vm->trace.size())
+        note_subject(vm, from, from->ci, -1);
     // The message may come from a script's __tostring, so it is made on the main thread, guarded.
     const char* message = "not enough memory";
     size_t size = strlen(message);
@@ -239,11 +270,12 @@ hk_result error_result(hk_vm* vm, lua_State* from, int status)
         put_frame_list(vm, from, out);
     vm->trace.clear();
     out.put_number(number);
+    put_noted_subject(vm, out);
     lua_settop(L, top);
 
     hk_result r = {};
     r.status = status == LUA_ERRMEM ? HK_ERR_MEMORY : HK_ERR_RUNTIME;
-    r.count = 4;
+    r.count = 5;
     r.data = out.data();
     r.size = out.size();
     return r;
@@ -286,6 +318,7 @@ int trace_handler(lua_State* L)
     hk_vm* vm = vm_of(L);
     vm->trace.clear();
     put_frame_list(vm, L, vm->trace, 1, vm->traceFrom); // not the handler itself, and not who called the host
+    note_subject(vm, L, L->ci - 1, 1);
     return 1;
 }
 

@@ -178,6 +178,7 @@ struct hk_vm
     bool payloadError = false;
     bool raiseOnResume = false; // a thread that yielded goes on with an error
     hk::Buf trace;              // frames that the error handler of hk_call_function saw, or a kill met
+    hk::Buf subject;            // what that error was about
     ptrdiff_t traceFrom = 0;    // calls below the one that the handler is for
     lua_CFunction resumeCall = nullptr, wrapCall = nullptr; // coroutine.resume and what wrap returns
 

@@ -113,7 +113,7 @@ func hintOf(err error) string {
 	if errors.As(err, &hinted) {
 		return hinted.hint
 	}
-	return ""
+	return scriptHint(err)
 }
 
 // Colours of a terminal, for Paint.

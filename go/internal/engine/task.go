@@ -333,6 +333,7 @@ func (t *task) blamed(err error) error {
 		if f.Line > 0 && !strings.HasPrefix(f.Chunk, module.EmbeddedChunk) {
 			copied := *e
 			copied.Chunk, copied.Line = f.Chunk, f.Line
+			copied.Subject = nil // a name of the SDK's own
 			return &copied
 		}
 	}
