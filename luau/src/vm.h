@@ -290,6 +290,9 @@ inline lua_State* current(const hk_vm* vm)
     return vm->running.empty() ? vm->L : vm->running.innermost();
 }
 
+// The thread that co waits for while both are broken off; nullptr when there is none.
+lua_State* next_broken(const hk_vm* vm, lua_State* co);
+
 // References.
 hk_ref make_ref(hk_vm* vm, lua_State* L, int idx);
 bool push_ref(hk_vm* vm, lua_State* L, hk_ref ref); // false and nothing pushed when it is stale

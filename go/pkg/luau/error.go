@@ -276,6 +276,9 @@ func (s *State) scriptError(r capi.Result) error {
 		// Frames of another thread whose error this one passed on: see raised.
 		if inner, ok := table[framesField].([]any); ok {
 			e.Frames = append(readFrames(inner), e.Frames...)
+			if e.host {
+				delete(table, framesField) // of our own making: see withAllFrames
+			}
 		}
 	}
 	e.locate()
@@ -365,7 +368,7 @@ func frameList(frames []Frame) []any {
 	return list
 }
 
-// withAllFrames is a host's error table with the frames of e, which hold those in the table.
+// withAllFrames is a host's error table with the frames of e, for the script to pass on.
 func (e *Error) withAllFrames() any {
 	table, ok := e.Value.(map[string]any)
 	if !ok || len(e.Frames) == 0 {
