@@ -107,9 +107,20 @@ enum
 #define HK_MAX_DEPTH 200 /* nesting of tables in a flat value */
 
 /* An error record is these flat values in order: message (string), error value (any; nil when it
- * is the message or cannot cross), then a table that lists the frames, innermost first, each an
- * array {chunk name, line or 0, function name or ""}, then the host's number for the error (number; 0
- * when it is none of the host's). Records of hk_compile end before the frames. */
+ * is the message or cannot cross; what a table holds that cannot cross is a text, as "<function>"), then a
+ * table that lists the frames, innermost first, each an array {chunk name, line or 0, function name or ""},
+ * then the host's number for the error (number; 0 when it is none of the host's), then what the failed
+ * operation was about: nil when that is not known, or an array of
+ *   kind     "global", "local", "upvalue", "field", "method", "element" (a value in brackets), "result" (of a
+ *            call) or "literal"
+ *   text     the expression, as "json.stringify"
+ *   type     of its value, as "nil"
+ *   owner    of a field or method, the expression in front: "json"; else ""
+ *   key      of a field, method or global: "stringify"; else ""
+ *   near     the name that looks like key, among those that the owner has; "" when none does
+ *   names    an array of the first names that the owner has, in order; empty for a global
+ *   count    how many names there are (number)
+ * Luau's own message, which scripts see, says none of it. Records of hk_compile end before the frames. */
 
 /*
  * Host functions.
@@ -395,6 +406,12 @@ void hk_release(hk_vm* vm, hk_ref ref);
 void hk_drop(hk_vm* vm, hk_ref thread);
 /* The Luau call stack at this moment, inside a host call: a table as in an error record. */
 hk_result hk_traceback(hk_vm* vm);
+/* Where a thread stands that waits or was broken off: a table as in an error record, with the frames of the
+ * coroutines that it resumed and waits for in front. */
+hk_result hk_thread_place(hk_vm* vm, hk_ref thread);
+/* Inside a host call that an error handler of a script made: what the error with this message was about, as
+ * in an error record. */
+hk_result hk_subject(hk_vm* vm, const char* message, size_t size);
 /* chunk name and line of the script code that made the current host call: string, number. */
 hk_result hk_caller(hk_vm* vm);
 /* A full collection. */

@@ -1,4 +1,5 @@
 // Errors: host error tables, error records with frames, and the entries' protection.
+#include "subject.h"
 #include "vm.h"
 
 #include "ldo.h"
@@ -76,6 +77,39 @@ void put_frames_by(Buf& out, F put)
 void put_frame_list(hk_vm* vm, lua_State* L, Buf& out, int first = 0, ptrdiff_t below = 0)
 {
     put_frames_by(out, [&] { return put_frames(vm, L, out, first, 0, int(below)); });
+}
+
+// What the error raised in ci was about, or in the coroutine that ci ran, goes into vm->subject.
+void find_subject(hk_vm* vm, lua_State* L, CallInfo* ci, const char* message, size_t size)
+{
+    for (int i = 0; i < 16 && ci > L->base_ci; i++)
+    {
+        lua_State* co = failed_wrap(vm, ci);
+        if (!co)
+            break;
+        L = co;
+        ci = co->ci;
+    }
+    put_subject(L, ci, message, size, vm->subject);
+}
+
+void note_subject(hk_vm* vm, lua_State* L, CallInfo* ci, int message)
+{
+    vm->subject.clear();
+    if (lua_type(L, message) != LUA_TSTRING)
+        return;
+    size_t size = 0;
+    const char* text = lua_tolstring(L, message, &size);
+    find_subject(vm, L, ci, text, size);
+}
+
+void put_noted_subject(hk_vm* vm, Buf& out)
+{
+    if (vm->subject.size())
+        out.put(vm->subject.data(), vm->subject.size());
+    else
+        out.put_u8(HK_T_NIL);
+    vm->subject.clear();
 }
 
 // Messages longer than this are cut: they are for people.
@@ -186,6 +220,8 @@ hk_result error_result(hk_vm* vm, lua_State* from, int status)
     out.clear();
     lua_State* L = vm->L;
 
+    if (status == LUA_ERRRUN && !vm->trace.size())
+        note_subject(vm, from, from->ci, -1);
     // The message may come from a script's __tostring, so it is made on the main thread, guarded.
     const char* message = "not enough memory";
     size_t size = strlen(message);
@@ -219,9 +255,10 @@ hk_result error_result(hk_vm* vm, lua_State* from, int status)
     {
         if (status != LUA_ERRMEM && !failed)
             number = error_number(vm, L, lua_gettop(L) - 1);
-        // A value that cannot cross is left out; its message stands.
+        // A value that cannot cross is left out; its message stands. Of a table, the rest still says something.
+        Keep keep = lua_istable(L, lua_gettop(L) - 1) ? kDescribe : kCopy;
         complete =
-            status != LUA_ERRMEM && !failed && !isText && encode_values(vm, L, lua_gettop(L) - 1, 1, kCopy, out, why);
+            status != LUA_ERRMEM && !failed && !isText && encode_values(vm, L, lua_gettop(L) - 1, 1, keep, out, why);
     };
     size_t before = out.size();
     int second = protect(vm, L, value);
@@ -239,11 +276,12 @@ hk_result error_result(hk_vm* vm, lua_State* from, int status)
         put_frame_list(vm, from, out);
     vm->trace.clear();
     out.put_number(number);
+    put_noted_subject(vm, out);
     lua_settop(L, top);
 
     hk_result r = {};
     r.status = status == LUA_ERRMEM ? HK_ERR_MEMORY : HK_ERR_RUNTIME;
-    r.count = 4;
+    r.count = 5;
     r.data = out.data();
     r.size = out.size();
     return r;
@@ -286,6 +324,7 @@ int trace_handler(lua_State* L)
     hk_vm* vm = vm_of(L);
     vm->trace.clear();
     put_frame_list(vm, L, vm->trace, 1, vm->traceFrom); // not the handler itself, and not who called the host
+    note_subject(vm, L, L->ci - 1, 1);
     return 1;
 }
 
@@ -313,6 +352,60 @@ extern "C" hk_result hk_traceback(hk_vm* vm)
     hk::Buf& out = hk::frame_of(vm).results;
     out.clear();
     hk::put_frame_list(vm, L, out);
+    hk_result r = {};
+    r.count = 1;
+    r.data = out.data();
+    r.size = out.size();
+    return r;
+}
+
+extern "C" hk_result hk_thread_place(hk_vm* vm, hk_ref thread)
+{
+    if (vm->dead)
+        return hk::killed_result(vm);
+    lua_State* L = hk::current(vm);
+    if (!hk::push_ref(vm, L, thread))
+        return hk::text_result(vm, HK_ERR_INVALID, "the thread is gone");
+    lua_State* co = lua_tothread(L, -1);
+    lua_pop(L, 1);
+    if (!co)
+        return hk::text_result(vm, HK_ERR_INVALID, "not a thread");
+    std::vector<lua_State*> chain;
+    for (; co && chain.size() < 200; co = hk::next_broken(vm, co))
+        chain.push_back(co);
+    hk::Buf& out = hk::frame_of(vm).results;
+    out.clear();
+    hk::put_frames_by(
+        out,
+        [&]
+        {
+            uint32_t count = 0;
+            for (size_t i = chain.size(); i > 0; i--)
+                count += hk::put_frames(vm, chain[i - 1], out, 0, 0);
+            return count;
+        }
+    );
+    hk_result r = {};
+    r.count = 1;
+    r.data = out.data();
+    r.size = out.size();
+    return r;
+}
+
+extern "C" hk_result hk_subject(hk_vm* vm, const char* message, size_t size)
+{
+    if (vm->dead)
+        return hk::killed_result(vm);
+    lua_State* L = hk::current(vm);
+    CallInfo* ci = L->ci;
+    while (ci > L->base_ci && !isLua(ci))
+        ci--;
+    vm->subject.clear();
+    if (ci > L->base_ci)
+        hk::find_subject(vm, L, ci - 1, message, size);
+    hk::Buf& out = hk::frame_of(vm).results;
+    out.clear();
+    hk::put_noted_subject(vm, out);
     hk_result r = {};
     r.count = 1;
     r.data = out.data();

@@ -190,6 +190,7 @@ struct FlatIn
 enum Keep
 {
     kCopy,        // an error
+    kDescribe,    // a text such as "<function>", and so are tables that lead into themselves
     kKeepObjects, // functions, threads and other objects become references
     kKeepTables,  // and so do tables, unless they are inside of others
 };

@@ -127,6 +127,8 @@ private:
         size_t size = 0;
         if (const char* digits = to_exact(L, -1, &size))
             return put(out.put_text(HK_T_EXACT, digits, size));
+        if (keep == kDescribe)
+            return describe(type);
         if (keep == kCopy)
         {
             why = std::string("cannot convert a ") + lua_typename(L, type);
@@ -143,6 +145,12 @@ private:
         return put(out.put_tagged(HK_T_REF, rec, 9));
     }
 
+    bool describe(int type)
+    {
+        std::string text = std::string("<") + lua_typename(L, type) + ">";
+        return put(out.put_text(HK_T_STRING, text.data(), text.size()));
+    }
+
     bool key(const TValue* k)
     {
         switch (ttype(k))
@@ -153,6 +161,8 @@ private:
         case LUA_TINTEGER:
             return value(k);
         default:
+            if (keep == kDescribe)
+                return describe(ttype(k));
             why = std::string("cannot convert a table key of type ") + lua_typename(L, ttype(k));
             return false;
         }
@@ -163,10 +173,10 @@ private:
         // Long tables of tables must not outlive the run's deadline.
         check_kill(vm);
         if (depth >= HK_MAX_DEPTH)
-            return fail("nesting deeper than 200 tables");
+            return keep == kDescribe ? describe(LUA_TTABLE) : fail("nesting deeper than 200 tables");
         for (int i = depth; i > 0; i--)
             if (parents[i - 1] == h)
-                return fail("a table that contains itself");
+                return keep == kDescribe ? describe(LUA_TTABLE) : fail("a table that contains itself");
         if (out.size() > kMaxFlat)
             return fail("more than 2 GiB in one value");
         if (!spend(kTableCost))

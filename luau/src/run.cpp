@@ -44,9 +44,6 @@ struct RunScope
     }
 };
 
-namespace
-{
-
 // The thread that co waits for while both are broken off: co called coroutine.resume or a function
 // made by coroutine.wrap, and what it resumed was broken off.
 lua_State* next_broken(const hk_vm* vm, lua_State* co)
@@ -64,6 +61,9 @@ lua_State* next_broken(const hk_vm* vm, lua_State* co)
     lua_State* next = thvalue(held);
     return next->status == LUA_BREAK ? next : nullptr;
 }
+
+namespace
+{
 
 hk_result suspended_result(hk_vm* vm, hk_status status)
 {

@@ -350,6 +350,7 @@ extern "C" hk_result hk_vm_reset(hk_vm* vm)
     vm->impure = false;
     vm->output.clear();
     vm->trace.clear();
+    vm->subject.clear();
     vm->payload = FlatIn();
     vm->attention.store(0, std::memory_order_seq_cst);
     rest_buffers(vm);

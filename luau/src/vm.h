@@ -178,6 +178,7 @@ struct hk_vm
     bool payloadError = false;
     bool raiseOnResume = false; // a thread that yielded goes on with an error
     hk::Buf trace;              // frames that the error handler of hk_call_function saw, or a kill met
+    hk::Buf subject;            // what that error was about
     ptrdiff_t traceFrom = 0;    // calls below the one that the handler is for
     lua_CFunction resumeCall = nullptr, wrapCall = nullptr; // coroutine.resume and what wrap returns
 
@@ -288,6 +289,9 @@ inline lua_State* current(const hk_vm* vm)
 {
     return vm->running.empty() ? vm->L : vm->running.innermost();
 }
+
+// The thread that co waits for while both are broken off; nullptr when there is none.
+lua_State* next_broken(const hk_vm* vm, lua_State* co);
 
 // References.
 hk_ref make_ref(hk_vm* vm, lua_State* L, int idx);

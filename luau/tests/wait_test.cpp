@@ -346,8 +346,46 @@ static void where_the_script_stands()
     CHECK_EQ(hk_in_host_call(host.vm), 0);
 }
 
+// A thread that waits has a place: with the coroutine that waits in front of who resumed it.
+void where_a_thread_waits()
+{
+    WaitHost host;
+    Result r(host.start_source("local function f()\n wait(1)\nend\ncoroutine.wrap(function()\n f()\nend)()"));
+    CHECK_EQ(r.status, HK_WAIT);
+    Result place(hk_thread_place(host.vm, r.thread));
+    CHECK_EQ(place.status, HK_OK);
+    std::string lines;
+    for (const Value& frame : place.first().array)
+        lines += std::to_string(int(frame.array.at(1).number)) + " ";
+    CHECK_EQ(lines, "0 2 5 6 ");
+    CHECK_EQ(host.resume(r.thread, {num(1)}).status, HK_OK);
+    hk_release(host.vm, r.thread);
+    CHECK_EQ(hk_thread_place(host.vm, r.thread).status, HK_ERR_INVALID);
+    CHECK_EQ(hk_thread_place(host.vm, 0).status, HK_ERR_INVALID);
+}
+
+// What a table that was raised holds and cannot cross is named; the rest of it crosses.
+void raised_tables_cross()
+{
+    TestHost host;
+    Result r(host.run_source("local t = { code = 'zz', f = print, [print] = 1 } t.t = t error(t)"));
+    CHECK_EQ(r.status, HK_ERR_RUNTIME);
+    int found = 0;
+    for (const auto& pair : r.values.at(1).pairs)
+    {
+        std::string name = pair.first.text;
+        found += name == "code" && pair.second.text == "zz";
+        found += name == "f" && pair.second.text == "<function>";
+        found += name == "<function>" && pair.second.number == 1;
+        found += name == "t" && pair.second.text == "<table>";
+    }
+    CHECK_EQ(found, 4);
+}
+
 int main()
 {
+    where_a_thread_waits();
+    raised_tables_cross();
     for (uint32_t flags : {0u, uint32_t(HK_VM_MALLOC), uint32_t(HK_VM_NATIVE)})
     {
         waits_work_everywhere(flags);

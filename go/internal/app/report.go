@@ -57,12 +57,14 @@ func ReportJSON(err error) string {
 			report.Traceback = append(report.Traceback, frame{luau.ChunkName(f.Chunk), f.Line, f.Function})
 		}
 	}
-	text, bad := json.Marshal(map[string]any{"error": report})
-	if bad != nil {
+	var text strings.Builder
+	lines := json.NewEncoder(&text)
+	lines.SetEscapeHTML(false)
+	if lines.Encode(map[string]any{"error": report}) != nil {
 		report.Value = luau.Format(report.Value) // of a kind that JSON has not
-		text, _ = json.Marshal(map[string]any{"error": report})
+		_ = lines.Encode(map[string]any{"error": report})
 	}
-	return string(visible.JSON(text)) + "\n"
+	return string(visible.JSON([]byte(text.String())))
 }
 
 // Report shows an error to a person: place and message, the source line with a caret, the
@@ -87,7 +89,8 @@ func writeScriptError(b *strings.Builder, err error, e *luau.Error, colour bool)
 	if line, ok := sourceLine(err, e.Chunk, e.Line); ok {
 		writeSource(b, e, line, colour)
 	}
-	if trace := shown.Traceback(); trace != "" && e.Code != luau.CodeCompile {
+	// Of a compile error only the way to its module is one.
+	if trace := shown.Traceback(); trace != "" && (e.Code != luau.CodeCompile || len(e.Frames) > 1) {
 		b.WriteString(Paint(colour, Dim, "traceback:") + "\n")
 		for line := range strings.Lines(trace) {
 			b.WriteString("  " + line)
@@ -126,7 +129,7 @@ func hintOf(err error) string {
 	if errors.As(err, &hinted) {
 		return hinted.hint
 	}
-	return ""
+	return scriptHint(err)
 }
 
 // Colours of a terminal, for Paint.

@@ -290,6 +290,16 @@ func (vm VM) Coverage(chunk uint64) Result { return result(C.hk_coverage(vm.p, C
 // Traceback is hk_traceback.
 func (vm VM) Traceback() Result { return result(C.hk_traceback(vm.p)) }
 
+// ThreadPlace is hk_thread_place.
+func (vm VM) ThreadPlace(thread uint64) Result {
+	return result(C.hk_thread_place(vm.p, C.hk_ref(thread)))
+}
+
+// Subject is hk_subject.
+func (vm VM) Subject(message string) Result {
+	return result(C.hk_subject(vm.p, textPtr(message), C.size_t(len(message))))
+}
+
 // Caller is hk_caller.
 func (vm VM) Caller() Result { return result(C.hk_caller(vm.p)) }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -195,6 +196,10 @@ func (t *task) passOn(err error) {
 func (t *task) withFrames(err error) error {
 	var e *luau.Error
 	if t.passed == nil || !errors.As(err, &e) || e.Value == nil || !reflect.DeepEqual(e.Value, t.passed.Value) {
+		return err
+	}
+	// A host's table does carry them.
+	if n := len(t.passed.Frames); n <= len(e.Frames) && slices.Equal(e.Frames[:n], t.passed.Frames) {
 		return err
 	}
 	return e.Behind(t.passed)

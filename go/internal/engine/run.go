@@ -284,8 +284,41 @@ func (v *VM) sliceOver() {
 	}
 }
 
-// ended is the error of a run whose context is over while no script runs.
-func (v *VM) ended() error { return endedBy(v.ctx, v.grace.time) }
+// ended is the error of a run whose context is over while no script runs, at the place where the main
+// function waits, or the task that has waited longest.
+func (v *VM) ended() error {
+	err := endedBy(v.ctx, v.grace.time)
+	var e *luau.Error
+	if frames := v.whereItWaits(); len(frames) > 0 && errors.As(err, &e) {
+		return inUserCode(e.At(frames))
+	}
+	return err
+}
+
+func (v *VM) whereItWaits() []luau.Frame {
+	if v.main != nil && !v.mainEnded {
+		return v.stackOf(v.main)
+	}
+	var oldest *task
+	for _, t := range v.waiting {
+		if oldest == nil || t.token < oldest.token {
+			oldest = t
+		}
+	}
+	return v.stackOf(oldest)
+}
+
+// stackOf has the frames of the module that t waits for in front.
+func (v *VM) stackOf(t *task) []luau.Frame {
+	var frames []luau.Frame
+	for ; t != nil; t = t.waitsFor.loader {
+		frames = append(v.state.Stack(t.thread), frames...)
+		if t.waitsFor == nil {
+			break
+		}
+	}
+	return frames
+}
 
 // waitForWork blocks until a task can go on or the run is over.
 func (v *VM) waitForWork() error {

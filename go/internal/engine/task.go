@@ -307,12 +307,15 @@ func (v *VM) Raise(id hostmod.TaskID) {
 
 // originOf is err, with the place where it came from when it is another task's.
 func (t *task) originOf(err *luau.Error, message string) *luau.Error {
-	if t.origin == nil || t.origin.message != message {
+	if t.origin == nil {
 		return err
 	}
 	from := t.origin.err
+	if t.origin.message != message && from.Message != message { // with its place in front, or without
+		return err
+	}
 	copied := err.Behind(from)
-	copied.Message = from.Message
+	copied.Message, copied.Subject = from.Message, from.Subject
 	return copied
 }
 
@@ -326,17 +329,26 @@ func (t *task) blamed(err error) error {
 	if from := t.originOf(e, e.Message); from != e {
 		err, e = from, from
 	}
+	if strings.HasPrefix(e.Chunk, module.EmbeddedChunk) {
+		return inUserCode(e)
+	}
+	return err
+}
+
+// inUserCode is an error that happened in the SDK's own code, at the place where the script called that.
+func inUserCode(e *luau.Error) *luau.Error {
 	if !strings.HasPrefix(e.Chunk, module.EmbeddedChunk) {
-		return err
+		return e
 	}
 	for _, f := range e.Frames {
 		if f.Line > 0 && !strings.HasPrefix(f.Chunk, module.EmbeddedChunk) {
 			copied := *e
 			copied.Chunk, copied.Line = f.Chunk, f.Line
+			copied.Subject = nil // a name of the SDK's own
 			return &copied
 		}
 	}
-	return err
+	return e
 }
 
 // Report implements hostmod.Tasks.

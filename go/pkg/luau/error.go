@@ -46,7 +46,9 @@ type Error struct {
 	Column  int     // from 1; 0 when unknown. Only compile errors know it
 	Value   any     // the error value when a script raised something else than a text
 	Frames  []Frame // innermost first
-	path    string  // of a value that does not convert; problem is the message without it
+	// Subject is what a failed operation was about; nil when that is not known.
+	Subject *Subject
+	path    string // of a value that does not convert; problem is the message without it
 	problem string
 	cause   error
 	killed  bool
@@ -252,6 +254,12 @@ func (s *State) scriptError(r capi.Result) error {
 			e.cause = s.raised.find(number)
 		}
 	}
+	if err == nil {
+		var subject any
+		if subject, err = d.value(0); err == nil {
+			e.Subject = e.subjectOr(readSubject(subject))
+		}
+	}
 	if e.Message == "" && e.Value != nil {
 		e.Message = "the error value " + shown(e.Value)
 	}
@@ -268,10 +276,22 @@ func (s *State) scriptError(r capi.Result) error {
 		// Frames of another thread whose error this one passed on: see raised.
 		if inner, ok := table[framesField].([]any); ok {
 			e.Frames = append(readFrames(inner), e.Frames...)
+			if e.host {
+				delete(table, framesField) // of our own making: see withAllFrames
+			}
 		}
 	}
 	e.locate()
 	return e
+}
+
+// subjectOr is what e was about: that, or what the error was about that it passed on.
+func (e *Error) subjectOr(own *Subject) *Subject {
+	var inner *Error
+	if own != nil || !errors.As(e.cause, &inner) {
+		return own
+	}
+	return inner.Subject
 }
 
 // Behind is e with the frames and the place of inner in front: of the same failure further in, in
@@ -281,6 +301,9 @@ func (e *Error) Behind(inner *Error) *Error {
 	copied.Frames = append(append([]Frame{}, inner.Frames...), e.Frames...)
 	if inner.Line > 0 {
 		copied.Chunk, copied.Line = inner.Chunk, inner.Line
+	}
+	if copied.Subject == nil {
+		copied.Subject = inner.Subject
 	}
 	return &copied
 }
@@ -345,7 +368,7 @@ func frameList(frames []Frame) []any {
 	return list
 }
 
-// withAllFrames is a host's error table with the frames of e, which hold those in the table.
+// withAllFrames is a host's error table with the frames of e, for the script to pass on.
 func (e *Error) withAllFrames() any {
 	table, ok := e.Value.(map[string]any)
 	if !ok || len(e.Frames) == 0 {

@@ -1,5 +1,7 @@
 package luau
 
+import "github.com/hukilau/hukilau/go/internal/capi"
+
 // Raised is the error that a script's value with this code and message stands for, with the frames of
 // the code that runs now: for a host function that an error handler calls. The handler's own frames
 // are left out.
@@ -17,6 +19,10 @@ func (s *State) Raised(code Code, message string) *Error {
 		e.Frames = readFrames(list)
 	}
 	e.Frames = afterHandler(e.Frames)
+	d = decoder{state: s, data: s.vm.Subject(message).Data}
+	if subject, err := d.value(0); err == nil {
+		e.Subject = readSubject(subject)
+	}
 	e.locate()
 	return e
 }
@@ -29,4 +35,31 @@ func afterHandler(frames []Frame) []Frame {
 		}
 	}
 	return frames
+}
+
+// Stack is where a thread stands that waits or was broken off, innermost frame first, with those of the
+// coroutines that it waits for in front. It is empty when the thread is gone.
+func (s *State) Stack(t ThreadID) []Frame {
+	if t == 0 || s.acquire() != nil {
+		return nil
+	}
+	defer s.done()
+	r := s.vm.ThreadPlace(uint64(t))
+	if r.Status != capi.OK {
+		return nil
+	}
+	d := decoder{state: s, data: r.Data}
+	list, err := d.value(0)
+	if err != nil {
+		return nil
+	}
+	return readFrames(list)
+}
+
+// At is e at the place that these frames give, for an error that has none.
+func (e *Error) At(frames []Frame) *Error {
+	copied := *e
+	copied.Frames = frames
+	copied.locate()
+	return &copied
 }
