@@ -12,6 +12,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/size"
+	"github.com/hukilau/hukilau/go/internal/visible"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -58,7 +59,7 @@ func (f *Flags) Check(cmd *cobra.Command) error {
 		return err
 	}
 	for _, text := range f.Doubts() {
-		fmt.Fprintf(f.Stderr, "warning: %s\n", text)
+		fmt.Fprintf(f.Stderr, "warning: %s\n", visible.Message(text))
 	}
 	return nil
 }
