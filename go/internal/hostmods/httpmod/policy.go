@@ -3,6 +3,7 @@ package httpmod
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -188,7 +189,7 @@ func (r *rules) admit(t target) error {
 
 // admitAddr decides about one address that a hop's host turned out to have.
 func (r *rules) admitAddr(t target, addr netip.Addr) error {
-	if anyMatch(r.denied.hosts, t) || r.denied.has(addr, t.port) {
+	if anyMatch(r.denied.hosts, t) || r.denied.hasAny(reaches(addr), t.port) {
 		return forbidden(t)
 	}
 	if r.all {
@@ -201,7 +202,7 @@ func (r *rules) admitAddr(t target, addr netip.Addr) error {
 		}
 		return denied(keyNet, t, "")
 	}
-	if anyMatch(r.private.hosts, t) || r.private.has(addr, t.port) {
+	if anyMatch(r.private.hosts, t) || r.private.hasAny(standsFor(addr), t.port) {
 		return nil
 	}
 	if t.host.isAddr() {
@@ -210,9 +211,9 @@ func (r *rules) admitAddr(t target, addr netip.Addr) error {
 	return denied(keyPrivate, t, "its address is "+kind)
 }
 
-func (r *places) has(addr netip.Addr, port uint16) bool {
+func (r *places) hasAny(addrs []netip.Addr, port uint16) bool {
 	for _, rule := range r.ranges {
-		if (rule.port == 0 || rule.port == port) && rule.prefix.Contains(plain(addr)) {
+		if (rule.port == 0 || rule.port == port) && slices.ContainsFunc(addrs, rule.prefix.Contains) {
 			return true
 		}
 	}

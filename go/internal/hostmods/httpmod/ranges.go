@@ -43,10 +43,7 @@ var special = []struct {
 	{netip.MustParsePrefix("2002::/16"), "6to4"},
 }
 
-var (
-	nat64         = netip.MustParsePrefix("64:ff9b::/96")
-	globalUnicast = netip.MustParsePrefix("2000::/3")
-)
+var globalUnicast = netip.MustParsePrefix("2000::/3")
 
 // kindOf names the special range an address lies in; "" means public. An IPv6
 // address that some gateway turns into an IPv4 one is judged by that one.
@@ -73,19 +70,4 @@ func kindOf(addr netip.Addr) string {
 		return kindOf(tail(addr))
 	}
 	return ""
-}
-
-// plain is the address without zone, and as IPv4 when it is a mapped one.
-func plain(addr netip.Addr) netip.Addr { return addr.WithZone("").Unmap() }
-
-func tail(addr netip.Addr) netip.Addr {
-	b := addr.As16()
-	return netip.AddrFrom4([4]byte(b[12:]))
-}
-
-// isISATAP reports whether the interface part says 0:5efe, by which an ISATAP
-// router tunnels to the IPv4 address in the last four bytes.
-func isISATAP(addr netip.Addr) bool {
-	b := addr.As16()
-	return b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
 }
