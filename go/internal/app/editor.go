@@ -2,12 +2,10 @@ package app
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/hostmods/builtin"
@@ -47,7 +45,12 @@ func WriteEditorFiles(dir string) (EditorFiles, error) {
 	if err != nil {
 		return done, err
 	}
-	settings, kept, err := mergedSettings(dir, modules)
+	project, err := openProject(dir)
+	if err != nil {
+		return done, err
+	}
+	defer project.close()
+	settings, kept, err := project.mergedSettings(modules)
 	if err != nil {
 		return done, err
 	}
@@ -59,7 +62,7 @@ func WriteEditorFiles(dir string) (EditorFiles, error) {
 	}, modules...)
 	files = append(files, settings...)
 	for _, file := range files {
-		changed, err := replaceFile(dir, file)
+		changed, err := project.replace(file)
 		if err != nil {
 			return done, err
 		}
@@ -71,12 +74,6 @@ func WriteEditorFiles(dir string) (EditorFiles, error) {
 }
 
 const definitionsHead = "-- The globals of the runner, for luau-lsp. Written by `luau types`; changes are lost.\n\n"
-
-// projectFile is a file by its name relative to the project, with forward slashes.
-type projectFile struct {
-	name string
-	text []byte
-}
 
 // libraryFiles are the copies of the SDK.
 func libraryFiles() ([]projectFile, error) {
@@ -90,34 +87,6 @@ func libraryFiles() ([]projectFile, error) {
 		return err
 	})
 	return files, err
-}
-
-// replaceFile writes a file unless it has that text already.
-func replaceFile(dir string, file projectFile) (changed bool, err error) {
-	place := filepath.Join(dir, filepath.FromSlash(file.name))
-	old, err := os.ReadFile(place)
-	if err == nil && bytes.Equal(old, file.text) {
-		return false, nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("cannot read %s: %w", place, reason(err))
-	}
-	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
-		return false, fmt.Errorf("cannot make the folder of %s: %w", place, reason(err))
-	}
-	if err := os.WriteFile(place, file.text, 0o644); err != nil {
-		return false, fmt.Errorf("cannot write %s: %w", place, reason(err))
-	}
-	return true, nil
-}
-
-// reason is the error without the path, which the message names already.
-func reason(err error) error {
-	var failed *fs.PathError
-	if errors.As(err, &failed) {
-		return failed.Err
-	}
-	return err
 }
 
 // moduleNames are the names of the SDK's modules, apart by spaces.

@@ -2,12 +2,8 @@ package app
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -38,7 +34,7 @@ func requireAliases(modules []projectFile) (files, folders map[string]any) {
 
 // mergedSettings are the settings files of the editors, with what the user has in them, and the names of
 // settings that the user has set otherwise.
-func mergedSettings(dir string, modules []projectFile) ([]projectFile, []string, error) {
+func (p *projectFolder) mergedSettings(modules []projectFile) ([]projectFile, []string, error) {
 	files, folders := requireAliases(modules)
 	forNeovim, err := json.MarshalIndent(map[string]any{"fileAliases": files, "directoryAliases": folders}, "", "\t")
 	if err != nil {
@@ -53,7 +49,7 @@ func mergedSettings(dir string, modules []projectFile) ([]projectFile, []string,
 		{".vscode/settings.json", vsCodeSettings(files, folders)},
 		{".zed/settings.json", zedSettings(files, folders)},
 	} {
-		text, others, err := mergeSettings(filepath.Join(dir, filepath.FromSlash(editor.name)), editor.settings)
+		text, others, err := p.mergeSettings(editor.name, editor.settings)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -90,14 +86,15 @@ func zedSettings(files, folders map[string]any) []setting {
 }
 
 // mergeSettings adds settings to a file's text, which may have comments. What is set otherwise stays.
-func mergeSettings(path string, settings []setting) (text []byte, kept []string, err error) {
-	text, err = os.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		text = []byte("{}\n")
-	case err != nil:
-		return nil, nil, fmt.Errorf("cannot read %s: %w", path, reason(err))
+func (p *projectFolder) mergeSettings(name string, settings []setting) (text []byte, kept []string, err error) {
+	text, err = p.settings(name)
+	if err != nil {
+		return nil, nil, err
 	}
+	if text == nil {
+		text = []byte("{}\n")
+	}
+	path := p.place(name)
 	file, err := hujson.Parse(text)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w; mend the file and run luau types again", path, err)

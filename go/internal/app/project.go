@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // The files of a new project. Their names have a suffix, so that no tool takes them for this tree's.
@@ -39,43 +39,68 @@ func (e *InTheWayError) Error() string {
 // NewProject makes a small project in dir, which need not be there, and gives the names of its files. It
 // overwrites nothing.
 func NewProject(dir string) ([]string, error) {
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, &OptionError{fmt.Sprintf("%s is a file; name a folder", dir)}
+	if err := folderFor(dir); err != nil {
+		return nil, err
 	}
-	var names, inTheWay []string
-	for _, file := range projectFiles {
-		names = append(names, file.name)
-		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(file.name))); !errors.Is(err, fs.ErrNotExist) {
-			inTheWay = append(inTheWay, file.name)
-		}
+	project, err := openProject(dir)
+	if err != nil {
+		return nil, err
 	}
-	if inTheWay != nil {
-		return nil, &InTheWayError{dir, inTheWay}
+	defer project.close()
+	if err := project.checkEmpty(); err != nil {
+		return nil, err
 	}
-	if _, _, err := mergedSettings(dir, nil); err != nil {
+	if _, _, err := project.mergedSettings(nil); err != nil {
 		return nil, err // before anything is written
 	}
+	var names []string
 	for _, file := range projectFiles {
 		text, err := projectFS.ReadFile("project/" + file.from)
 		if err != nil {
 			return nil, err
 		}
-		if err := createFile(filepath.Join(dir, filepath.FromSlash(file.name)), text); err != nil {
+		if err := project.create(file.name, text); err != nil {
 			return nil, err
 		}
+		names = append(names, file.name)
 	}
 	return names, nil
 }
 
-// createFile writes a file that is not there.
-func createFile(path string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("cannot make the folder of %s: %w", path, reason(err))
+// folderFor makes the folder of a new project where it is not there.
+func folderFor(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		return &OptionError{fmt.Sprintf("%s is a file; name a folder", dir)}
+	case errors.Is(err, syscall.ENOTDIR):
+		return &OptionError{fmt.Sprintf("%s would be in a file; name a folder", dir)}
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, reason(err))
+	if link, err := os.Lstat(dir); err == nil && link.Mode()&fs.ModeSymlink != 0 {
+		return &OptionError{fmt.Sprintf("%s is a link that leads nowhere; name a folder", dir)}
 	}
-	_, err = file.Write(text)
-	return errors.Join(err, file.Close())
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("cannot make the folder %s: %w", dir, reason(err))
+	}
+	return nil
+}
+
+// checkEmpty finds out whether all files of a new project can be created.
+func (p *projectFolder) checkEmpty() error {
+	var list []string
+	for _, file := range projectFiles {
+		name, err := p.inTheWay(file.name)
+		if err != nil {
+			return err
+		}
+		if name != "" {
+			list = append(list, name)
+		}
+	}
+	if list != nil {
+		return &InTheWayError{p.dir, list}
+	}
+	return nil
 }

@@ -26,10 +26,10 @@ func ReadHistory() string {
 	if err != nil {
 		return ""
 	}
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > historyBytes {
+	text, err := opener(os.OpenFile).read(path, historyBytes)
+	if err != nil {
 		return ""
 	}
-	text, _ := os.ReadFile(path)
 	return string(text)
 }
 
