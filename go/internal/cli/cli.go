@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -50,7 +51,11 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	root.Version = versioncmd.Line()
 	root.SetVersionTemplate("{{.Version}}\n")
 	unwritten := checkedHelp(root)
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, gone, err := execute(ctx, root)
+	if gone {
+		app.WriteSoon(s.Err, "interrupted\n")
+		return exit.Interrupted
+	}
 	if err == nil {
 		err = unwritten()
 	}
@@ -66,6 +71,32 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	code := exitCode(ctx, err)
 	app.WriteSoon(s.Err, told(cmd, err, code, app.Coloured(s.Err)))
 	return code
+}
+
+// grace is how long a command may still take when its context has ended: to tell what it has, and to clear up.
+const grace = 3 * time.Second
+
+// execute runs a command. One that does not look at its context, or is stuck in the system, is left behind
+// when that has ended, as the process is about to end too.
+func execute(ctx context.Context, root *cobra.Command) (cmd *cobra.Command, leftBehind bool, err error) {
+	done := make(chan struct{})
+	var doneCmd *cobra.Command
+	var doneErr error
+	go func() {
+		defer close(done)
+		doneCmd, doneErr = root.ExecuteContextC(ctx)
+	}()
+	select {
+	case <-done:
+		return doneCmd, false, doneErr
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+		return doneCmd, false, doneErr
+	case <-time.After(grace):
+		return nil, true, nil
+	}
 }
 
 // told is what a person or program reads about an error.

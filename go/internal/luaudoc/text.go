@@ -25,12 +25,20 @@ const fence = "```"
 // "- ", and code, between fences or indented by a tab or four spaces.
 func Blocks(comment string) []Block {
 	var list []Block
+	var more []string // lines that go on with the last of the list
+	add := func(blocks ...Block) {
+		if more != nil {
+			last := &list[len(list)-1]
+			last.Text = strings.Join(append([]string{last.Text}, more...), " ")
+			more = nil
+		}
+		list = append(list, blocks...)
+	}
 	lines := strings.Split(comment, "\n")
 	fresh := true // nothing goes on from the line before
 	for i := 0; i < len(lines); i++ {
 		line := strings.TrimRight(lines[i], " \t")
 		trimmed := strings.TrimLeft(line, " \t")
-		last := len(list) - 1
 		switch {
 		case trimmed == "":
 			fresh = true
@@ -38,23 +46,24 @@ func Blocks(comment string) []Block {
 		case strings.HasPrefix(trimmed, fence):
 			var code Block
 			code, i = fenced(lines, i)
-			list = append(list, code)
+			add(code)
 			fresh = true
 			continue
 		case isIndented(line) && fresh:
 			var code Block
 			code, i = indented(lines, i)
-			list = append(list, code)
+			add(code)
 			continue
 		case strings.HasPrefix(trimmed, "- "):
-			list = append(list, Block{Kind: Item, Text: strings.TrimSpace(trimmed[2:])})
-		case fresh || last < 0:
-			list = append(list, Block{Text: trimmed})
+			add(Block{Kind: Item, Text: strings.TrimSpace(trimmed[2:])})
+		case fresh:
+			add(Block{Text: trimmed})
 		default:
-			list[last].Text += " " + trimmed
+			more = append(more, trimmed)
 		}
 		fresh = false
 	}
+	add()
 	return list
 }
 
@@ -84,8 +93,14 @@ func indented(lines []string, i int) (Block, int) {
 	return Block{Kind: Code, Info: "luau", Text: strings.Join(dedented(lines[first:end]), "\n")}, end - 1
 }
 
+// maxSummary is how much of a comment is looked at for its first sentence.
+const maxSummary = 4096
+
 // Summary is the first sentence of a comment.
 func Summary(comment string) string {
+	if len(comment) > maxSummary {
+		comment = strings.ToValidUTF8(comment[:maxSummary], "")
+	}
 	for _, block := range Blocks(comment) {
 		if block.Kind != Code {
 			return sentence(block.Text)

@@ -1,6 +1,7 @@
 package luaudoc
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -59,4 +60,15 @@ func TestTitles(t *testing.T) {
 	} {
 		assert.Equal(t, want, (&Module{Name: name}).Title(), name)
 	}
+}
+
+// As many lines as a source can have take about as long as reading them: a copy of the text for each
+// line would take minutes.
+func TestLongCommentIsRead(t *testing.T) {
+	const lines = 1 << 20
+	blocks := Blocks(strings.Repeat("a\n", lines) + "- b\n" + strings.Repeat("c\n", lines))
+	assert.Len(t, blocks, 2)
+	assert.Len(t, blocks[0].Text, 2*lines-1)
+	assert.Len(t, blocks[1].Text, 2*lines+1)
+	assert.Less(t, len(Summary(strings.Repeat("ä ", lines))), 5000)
 }

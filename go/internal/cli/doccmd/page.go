@@ -65,8 +65,15 @@ func (p *page) wrapped(first, rest, text string) {
 	p.line(line)
 }
 
+// mostPage is about how many bytes a page has: names that stand for one another repeat a long comment.
+const mostPage = 16 << 20
+
 // comment writes a comment.
 func (p *page) comment(text string) {
+	if p.Len() > mostPage {
+		p.line(indent + "...")
+		return
+	}
 	blocks := luaudoc.Blocks(text)
 	for i, block := range blocks {
 		if i > 0 && (block.Kind != luaudoc.Item || blocks[i-1].Kind != luaudoc.Item) {
