@@ -24,12 +24,13 @@ const (
 
 // pattern is a compiled pattern. Any goroutine may use it.
 type pattern struct {
-	re     *regexp.Regexp
-	text   string
-	size   int
-	names  []string // of the groups, by number; "" where a group has none
-	prefix []byte   // every match begins with it
-	resume func() (*regexp.Regexp, error)
+	re      *regexp.Regexp
+	text    string
+	size    int
+	machine machine
+	names   []string // of the groups, by number; "" where a group has none
+	prefix  []byte   // every match begins with it
+	resume  func() (*regexp.Regexp, error)
 }
 
 func compile(text string) (*pattern, error) {
@@ -45,12 +46,16 @@ func compile(text string) (*pattern, error) {
 		return nil, &luau.Error{Code: CodeLimit, Message: fmt.Sprintf(
 			"the pattern needs about %d steps for each byte of a text: the limit is %d; make its repetitions smaller", size, maxSize)}
 	}
+	machine, err := machineOf(tree)
+	if err != nil {
+		return nil, err
+	}
 	re, err := regexp.Compile(text)
 	if err != nil {
 		return nil, patternError(err)
 	}
 	prefix, _ := re.LiteralPrefix()
-	p := &pattern{re: re, text: text, size: size, names: re.SubexpNames(), prefix: []byte(prefix)}
+	p := &pattern{re: re, text: text, size: size, machine: machine, names: re.SubexpNames(), prefix: []byte(prefix)}
 	p.resume = sync.OnceValues(p.compileResume)
 	return p, nil
 }

@@ -28,13 +28,14 @@ func (*Module) Name() string { return "regex" }
 
 // NewInstance implements hostmod.Module.
 func (m *Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) {
-	return &instance{vm: vm, cache: &m.cache}, nil
+	return &instance{vm: vm, cache: &m.cache, searching: make(chan struct{}, maxOfVM)}, nil
 }
 
 type instance struct {
 	hostmod.Plain
-	vm    hostmod.VM
-	cache *cache
+	vm        hostmod.VM
+	cache     *cache
+	searching chan struct{} // has one for each long search of the VM
 }
 
 func (i *instance) Exports() map[string]any {
@@ -81,9 +82,9 @@ func (i *instance) pattern(c *luau.Call) (*pattern, error) {
 	return p, named(c.Name(), err)
 }
 
-// named puts the function in front of an error's message.
+// named puts the function in front of an error's message. One of memory has it.
 func named(function string, err error) error {
-	if e, ok := err.(*luau.Error); ok {
+	if e, ok := err.(*luau.Error); ok && e.Code != luau.CodeMemory {
 		return &luau.Error{Code: e.Code, Message: function + ": " + e.Message}
 	}
 	return err
@@ -107,6 +108,16 @@ func (i *instance) search(c *luau.Call, f func(*search, *hostmod.Room) ([]any, e
 	long := s.work(len(subject)) > maxInPlace
 	return hostmod.Compute(i.vm, c, long, func(ctx context.Context, room *hostmod.Room) ([]any, error) {
 		if err := room.Take(int64(len(subject))); err != nil {
+			return nil, err
+		}
+		if long {
+			done, err := i.turn(ctx)
+			if err != nil {
+				return nil, err
+			}
+			defer done()
+		}
+		if err := room.Take(p.machine.memory(len(subject))); err != nil {
 			return nil, err
 		}
 		s.ctx = ctx
