@@ -3,6 +3,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -18,6 +20,8 @@ var version, commit string
 func main() { os.Exit(run()) }
 
 func run() int {
+	// net/http writes there about servers that send more than they said, past all that a user set.
+	log.SetOutput(io.Discard)
 	versioncmd.Build.Version, versioncmd.Build.Commit = version, commit
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)

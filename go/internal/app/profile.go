@@ -32,6 +32,9 @@ func (f *profileFile) check() error {
 	info, err := os.Stat(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !strings.HasSuffix(f.path, string(filepath.Separator)):
+		if _, err := os.Lstat(f.path); err == nil {
+			return errors.New("it is a link that leads nowhere")
+		}
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
