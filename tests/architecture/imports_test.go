@@ -65,10 +65,10 @@ var guarded = []struct{ path, allowed, why string }{
 	{"os", `^go/(cmd/|internal/docgen$|internal/app$|internal/module$|internal/hostmods/fsmod$)`, "only main and app touch the process; the module resolver and fs work on files"},
 	{"os/signal", `^go/cmd/`, "signals belong to main"},
 	{"os/exec", `^go/cmd/`, "only main starts programs"},
-	{"syscall", `^go/(cmd/|internal/module$|internal/hostmods/(http|fs)mod$)`, "system calls: signals, FIFOs, sockets before they connect"},
+	{"syscall", `^go/(cmd/|internal/(app|module)$|internal/hostmods/(http|fs)mod$)`, "system calls: signals, FIFOs, sockets before they connect"},
 	{"net/http", `^go/internal/(hostmods/httpmod|server|gateway|agent|app)(/|$)`, "servers and models stay out of the small binary"},
 	{"github.com/spf13/cobra", `^go/internal/(cli(/|$)|docgen$)`, "the command line stays in cli"},
-	{"log", `^$`, "log/slog, or an error"},
+	{"log", `^go/cmd/`, "log/slog, or an error; main silences what libraries write there"},
 }
 
 type pkg struct {
