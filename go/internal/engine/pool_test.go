@@ -132,7 +132,7 @@ func TestPoolSurvivesEveryKindOfEnd(t *testing.T) {
 		end`, engine.PoolOptions{})
 	for round := range 3 {
 		for _, mode := range []string{"loop", "memory", "error", "deep"} {
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
 			if mode == "loop" {
 				cancel()
 				ctx, cancel = context.WithTimeout(context.Background(), 30*time.Millisecond)
