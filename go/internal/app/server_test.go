@@ -29,6 +29,7 @@ func newServer(t *testing.T) *httptest.Server {
 		"/later/{seconds}": later(),
 		"/late/{seconds}":  late,
 		"/hanging":         hanging, "/ended": ended,
+		"/events/endless": typed("text/event-stream", strings.Repeat("data: a\n", 300_000)),
 		"/events": typed("text/event-stream", "\ufeffdata: one\n\n: comment\nevent: more\r\nid: 7\r\nretry: 1500\r\n"+
 			"data: two\r\ndata:lines\r\n\r\nevent: none\n\nretry: x\ndata\n\ndata: cut off"),
 	} {

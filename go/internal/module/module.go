@@ -72,14 +72,18 @@ type Location struct {
 	in   tree
 }
 
+// goneDir stands for a working directory that was deleted: nothing is there. Only a module that is named from
+// it is missed.
+const goneDir = "/(deleted)"
+
 // New checks the options and returns a resolver.
 func New(o Options) (*Resolver, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
-		if !filepath.IsAbs(o.Script) {
-			return nil, fmt.Errorf("module: working directory: %w", err)
+		dir = goneDir
+		if filepath.IsAbs(o.Script) {
+			dir = filepath.Dir(o.Script)
 		}
-		dir = filepath.Dir(o.Script) // the working directory is gone, and not needed
 	}
 	r := &Resolver{dir: dir, files: tree{files: o.FS}}
 	if o.FS == nil {
