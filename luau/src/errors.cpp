@@ -253,12 +253,13 @@ hk_result error_result(hk_vm* vm, lua_State* from, int status)
     double number = 0;
     auto value = [&](lua_State* L)
     {
-        if (status != LUA_ERRMEM && !failed)
-            number = error_number(vm, L, lua_gettop(L) - 1);
+        if (status == LUA_ERRMEM || failed)
+            return; // there is no value
+        int index = lua_gettop(L) - 1;
+        number = error_number(vm, L, index);
         // A value that cannot cross is left out; its message stands. Of a table, the rest still says something.
-        Keep keep = lua_istable(L, lua_gettop(L) - 1) ? kDescribe : kCopy;
-        complete =
-            status != LUA_ERRMEM && !failed && !isText && encode_values(vm, L, lua_gettop(L) - 1, 1, keep, out, why);
+        Keep keep = lua_istable(L, index) ? kDescribe : kCopy;
+        complete = !isText && encode_values(vm, L, index, 1, keep, out, why);
     };
     size_t before = out.size();
     int second = protect(vm, L, value);
