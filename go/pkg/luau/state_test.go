@@ -194,6 +194,7 @@ func TestPeakCountsCharges(t *testing.T) {
 
 // Without Save there is no way back, and every error on the way says so.
 func TestResetWithoutSave(t *testing.T) {
+	needsImage(t)
 	s := newState(t, luau.Options{})
 	const needed = "the State has no saved image to go back to: call Save once, when it is set up and before its first run"
 	require.EqualError(t, s.Reset(), needed)
