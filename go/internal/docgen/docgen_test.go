@@ -51,47 +51,6 @@ func TestWriteLeavesOnlyThePages(t *testing.T) {
 	}
 }
 
-// Links between and inside of pages lead somewhere.
-func TestLinks(t *testing.T) {
-	all, err := pages()
-	require.NoError(t, err)
-	links := 0
-	for name, text := range all {
-		headings := anchors(string(text))
-		for _, part := range strings.Split(outsideCode(string(text)), "](")[1:] {
-			target, _, _ := strings.Cut(part, ")")
-			links++
-			file, inside, _ := strings.Cut(target, "#")
-			if file != "" {
-				assert.Contains(t, all, file, "%s links to %s", name, target)
-			} else {
-				assert.Contains(t, headings, inside, "%s links to %s", name, target)
-			}
-		}
-	}
-	require.Greater(t, links, 100)
-}
-
-func anchors(text string) map[string]bool {
-	found := map[string]bool{}
-	for line := range strings.SplitSeq(text, "\n") {
-		if strings.HasPrefix(line, "#") {
-			found[anchor(strings.TrimSpace(strings.TrimLeft(line, "#")))] = true
-		}
-	}
-	return found
-}
-
-func outsideCode(text string) string {
-	var b strings.Builder
-	for i, part := range strings.Split(text, "\n```") {
-		if i%2 == 0 {
-			b.WriteString(part)
-		}
-	}
-	return b.String()
-}
-
 func TestEscaped(t *testing.T) {
 	for in, want := range map[string]string{
 		"a_b and _c":              `a_b and \_c`,
