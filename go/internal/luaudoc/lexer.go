@@ -36,6 +36,7 @@ type lexer struct {
 	at    int
 	line  int
 	fresh bool // only white space since the beginning of the line
+	depth int  // of strings in expressions in strings
 }
 
 func newLexer(source Source) *lexer {
@@ -149,7 +150,7 @@ func (l *lexer) token() token {
 		l.quoted(c)
 	case c == '`':
 		t.kind = text
-		l.interpolated(0)
+		l.interpolated()
 	case l.bracket() >= 0:
 		t.kind = text
 		l.long(l.bracket(), "string")
@@ -213,9 +214,9 @@ func (l *lexer) escape() {
 const maxNested = 400
 
 // interpolated skips `text {expression}` with what stands inside of it.
-func (l *lexer) interpolated(depth int) {
+func (l *lexer) interpolated() {
 	line := l.line
-	if depth > maxNested {
+	if l.depth++; l.depth > maxNested {
 		l.fail(line, "strings are nested too deeply")
 	}
 	l.at++
@@ -225,12 +226,13 @@ func (l *lexer) interpolated(depth int) {
 			l.fail(line, "the string that begins here has no end in its line")
 		case c == '`':
 			l.at++
+			l.depth--
 			return
 		case c == '\\':
 			l.escape()
 		case c == '{':
 			l.at++
-			l.expression(line, depth)
+			l.expression(line)
 		default:
 			l.at++
 		}
@@ -238,19 +240,9 @@ func (l *lexer) interpolated(depth int) {
 }
 
 // expression skips tokens up to the brace that ends an expression in a string.
-func (l *lexer) expression(line, depth int) {
+func (l *lexer) expression(line int) {
 	for open := 1; open > 0; {
-		var t token
-		if l.peek(0) == '`' {
-			l.interpolated(depth + 1)
-			continue
-		}
-		if c := l.peek(0); c == ' ' || c == '\t' {
-			l.at++
-			continue
-		}
-		t = l.next()
-		switch {
+		switch t := l.next(); {
 		case t.kind == endOfFile:
 			l.fail(line, "the string that begins here has no end")
 		case t.kind == symbol && l.src[t.start] == '{':

@@ -3,6 +3,7 @@ package luaudoc
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -171,6 +172,7 @@ func TestErrors(t *testing.T) {
 		"local 1 = 2":                      "m.luau:1: expected a name, got `1`",
 		"export x = 1":                     "m.luau:1: expected `type`, `local`, `const` or `function`, got `x`",
 		"x = " + strings.Repeat("(", 1000): "m.luau:1: this is nested too deeply",
+		strings.Repeat("`{\n", 1000):       "m.luau:401: strings are nested too deeply",
 		"x = \x1b[31m":                     `m.luau:1: expected an expression, got "\x1b"`,
 		"x = $" + strings.Repeat("x", 99):  "m.luau:1: expected an expression, got `$`",
 		strings.Repeat("x", 99) + " @":     "m.luau:1: expected",
@@ -246,8 +248,9 @@ return M`}, load)
 	assert.Equal(t, []string{"function m.start(): Task -- Starts."}, lines(m))
 }
 
-// What is hostile ends soon and in bounds.
+// What is hostile ends soon and in bounds, also of the stack.
 func TestHostileSources(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(16 << 20))
 	many := func(text string, n int) string {
 		if testing.Short() {
 			n /= 10
@@ -275,7 +278,9 @@ func TestHostileSources(t *testing.T) {
 		"long path":      "x" + many(".a", 500000) + " = 1",
 		"comments":       many("-- a\n", 500000),
 		"unions":         "export type T = " + many("a | ", 500000) + "b",
-		"strings":        "x = " + many("`{", 5000),
+		"strings":        "x = " + many("`{", 1000000),
+		"lines":          "x = " + many("`{\n", 1000000),
+		"attributes":     "type T = " + many("@a", 1000000) + " number",
 		"type arguments": "type T = " + many("A<", 5000),
 		"unary":          "x = " + many("- ", 500000) + "1",
 		"casts":          "return { a = 1" + many(":: any", 100000) + "}",

@@ -80,6 +80,7 @@ func (p *parser) typeOrPack() *typeNode {
 }
 
 func (p *parser) simpleType() *typeNode {
+	p.attributes()
 	node := &typeNode{span: span{start: p.tok.start}}
 	switch {
 	case p.is("nil") || p.is("true") || p.is("false") || p.tok.kind == text:
@@ -95,9 +96,6 @@ func (p *parser) simpleType() *typeNode {
 		node.kind, node.fields = tableType, p.tableFields()
 	case p.is("(") || p.is("<"):
 		p.functionOrPack(node)
-	case p.is("@"):
-		p.attribute()
-		return p.simpleType()
 	default:
 		p.unexpected("a type")
 	}
