@@ -17,9 +17,6 @@ func (p *page) title(text, from string) {
 	fmt.Fprintf(p, "# %s\n\n_Made by `make docs` from %s: changes belong there._\n", text, from)
 }
 
-// declaration writes a block that is Luau, and nothing to run.
-func (p *page) declaration(text string) { p.code("luau no-run", text) }
-
 func (p *page) heading(level int, text string) {
 	fmt.Fprintf(p, "\n%s %s\n", strings.Repeat("#", level), text)
 }
@@ -76,17 +73,9 @@ func heading(found luaudoc.Found) string {
 	case found.Type != nil:
 		return "type " + found.Type.Name
 	case found.Value.Signature != nil:
-		return called(found.Shown(), found.Value.Signature)
+		return found.Value.Signature.Called(found.Shown())
 	}
 	return found.Name
-}
-
-// called is the name of a function with a colon where it is a method.
-func called(name string, s *luaudoc.Signature) string {
-	if dot := strings.LastIndexByte(name, '.'); s.Method && dot >= 0 {
-		return name[:dot] + ":" + name[dot+1:]
-	}
-	return name
 }
 
 // anchor is what GitHub makes of a heading.
@@ -109,7 +98,7 @@ func (p *page) values(list []*luaudoc.Value, prefix string, level int, of *luaud
 		name := strings.TrimSuffix(prefix+v.Name, ".")
 		switch v.Kind {
 		case luaudoc.Function:
-			p.heading(level, escaped(called(name, v.Signature)))
+			p.heading(level, escaped(v.Signature.Called(name)))
 			p.code("luau signature", v.Signature.Text(name, signatureWidth))
 		case luaudoc.Link:
 			p.heading(level, escaped(name))
@@ -132,7 +121,7 @@ func (p *page) values(list []*luaudoc.Value, prefix string, level int, of *luaud
 func (p *page) types(list []*luaudoc.Type, level int) {
 	for _, t := range list {
 		p.heading(level, "type "+escaped(t.Name))
-		p.declaration(t.Source)
+		p.code("luau no-run", t.Source)
 		p.comment(t.Comment)
 		p.values(t.Methods, t.Name+".", level+1, nil)
 	}

@@ -24,10 +24,10 @@ func (r *resolver) exportedType(decl *typeDecl) *Type {
 
 // aliased is the type of another file that m.Name means, when the file belongs to the same library.
 func (r *resolver) aliased(path []string) *Type {
-	if len(path) != 2 || r.file.locals[path[0]] == nil {
+	if len(path) != 2 {
 		return nil
 	}
-	name, ok := required(r.file.locals[path[0]].value)
+	name, ok := required(r.file.local(path[0]))
 	if !ok || !strings.HasPrefix(name, "./") && !strings.HasPrefix(name, "@self/") {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (r *resolver) class(t *Type, e *expr) {
 	if e.kind != callExpr || e.base.kind != nameExpr || e.base.name != "setmetatable" || len(e.args) != 2 {
 		return
 	}
-	fields := r.fieldsOf(e.args[0])
+	fields := r.fields(r.castFields(e.args[0]))
 	meta := e.args[1]
 	switch {
 	case meta.kind == castExpr:
@@ -100,8 +100,6 @@ func (r *resolver) class(t *Type, e *expr) {
 	}
 	t.Fields, t.Source = fields, "type "+t.Name+t.Generics+" = "+listed(fields)
 }
-
-func (r *resolver) fieldsOf(e *expr) []*Field { return r.fields(r.castFields(e)) }
 
 // castFields are the fields of the type that an expression is cast to.
 func (r *resolver) castFields(e *expr) []*typeField {

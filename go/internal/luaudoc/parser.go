@@ -37,6 +37,14 @@ type binding struct {
 	line  int
 }
 
+// local is the value of a local name; nil where there is none.
+func (f *file) local(name string) *expr {
+	if b := f.locals[name]; b != nil {
+		return b.value
+	}
+	return nil
+}
+
 type assignment struct {
 	path  []string
 	value *expr

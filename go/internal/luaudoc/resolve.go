@@ -181,10 +181,9 @@ func (r *resolver) lookup(path []string) *Value {
 	}
 	r.open[key(path)] = true
 	defer delete(r.open, key(path))
-	if b := r.file.locals[path[0]]; b != nil {
-		if name, ok := required(b.value); ok {
-			return r.passedOn(name, path[1:])
-		}
+	holder := r.file.local(path[0])
+	if name, ok := required(holder); ok {
+		return r.passedOn(name, path[1:])
 	}
 	if a, ok := r.last[key(path)]; ok {
 		v := *r.value(a.value)
@@ -193,8 +192,8 @@ func (r *resolver) lookup(path []string) *Value {
 		}
 		return r.extended(&v, path)
 	}
-	if b := r.file.locals[path[0]]; b != nil && b.value != nil && b.value.kind == tableExpr && len(path) == 2 {
-		for _, field := range b.value.fields {
+	if holder != nil && holder.kind == tableExpr && len(path) == 2 {
+		for _, field := range holder.fields {
 			if field.name == path[1] {
 				v := *r.value(field.value)
 				v.Comment = field.doc
@@ -298,15 +297,13 @@ func (r *resolver) call(e *expr) *Value {
 
 // functionOf is the function of the file that a path names.
 func (r *resolver) functionOf(path []string) *function {
-	if len(path) == 0 {
-		return nil
-	}
 	var e *expr
-	if b := r.file.locals[path[0]]; b != nil && len(path) == 1 {
-		e = b.value
-	}
-	if a, ok := r.last[key(path)]; ok && len(path) > 1 {
-		e = a.value
+	switch len(path) {
+	case 0:
+	case 1:
+		e = r.file.local(path[0])
+	default:
+		e = r.last[key(path)].value
 	}
 	if e == nil || e.kind != functionExpr {
 		return nil

@@ -80,15 +80,18 @@ func unnamed(typ string) string {
 	return "_: " + typ
 }
 
+// Called is the name of a function as it is called: with a colon where it is a method.
+func (s *Signature) Called(name string) string {
+	if dot := strings.LastIndexByte(name, '.'); s.Method && dot >= 0 {
+		return name[:dot] + ":" + name[dot+1:]
+	}
+	return name
+}
+
 // Text is the declaration of a function of that name, over several lines where one is longer than
 // width.
 func (s *Signature) Text(name string, width int) string {
-	if s.Method {
-		if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
-			name = name[:dot] + ":" + name[dot+1:]
-		}
-	}
-	head, tail := "function "+name+s.Generics+"(", ")"
+	head, tail := "function "+s.Called(name)+s.Generics+"(", ")"
 	if s.Returns != "" {
 		tail += ": " + s.Returns
 	}

@@ -261,12 +261,11 @@ func (p *parser) typeStatement(first token, kept, exported bool) {
 	decl := &typeDecl{exported: exported, start: first.start, doc: p.file.above(first), line: first.line}
 	if p.accept("function") {
 		decl.name = p.name()
-		head := span{start: first.start}
 		fn := p.head()
-		head.end = p.ended.end
+		decl.end = p.ended.end
+		decl.node = &typeNode{span: span{fn.generics.start, decl.end}}
 		p.block(false)
 		p.expectEnd("end", "type function", first.line)
-		decl.end, decl.generics, decl.node = head.end, span{}, &typeNode{span: span{fn.generics.start, head.end}}
 	} else {
 		decl.name = p.name()
 		decl.generics = p.generics()
