@@ -2,7 +2,7 @@ package luaudoc
 
 // declare reads what follows the word in a definition file.
 func (p *parser) declare(first token, kept bool) {
-	d := &declared{doc: p.file.above(first), line: first.line}
+	d := &declared{doc: p.file.above(first)}
 	switch {
 	case p.is("function") || p.is("@"):
 		p.attributes()
@@ -32,7 +32,7 @@ func (p *parser) declare(first token, kept bool) {
 
 // class reads a declared class, which is a type with fields and methods.
 func (p *parser) class(first token) {
-	decl := &typeDecl{name: p.name(), exported: true, start: first.start, doc: p.file.above(first), line: first.line}
+	decl := &typeDecl{name: p.name(), exported: true, start: first.start, doc: p.file.above(first)}
 	if p.accept("extends") {
 		p.name()
 	}
@@ -47,7 +47,7 @@ func (p *parser) class(first token) {
 			continue
 		}
 		start := p.tok
-		field := &typeField{doc: p.file.above(start), line: start.line, start: start.start}
+		field := &typeField{doc: p.file.above(start), start: start.start}
 		p.attributes()
 		if p.accept("function") {
 			field.name = p.anyWord()

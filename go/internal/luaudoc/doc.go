@@ -39,7 +39,6 @@ type Value struct {
 	Name      string // its key in the table that holds it
 	Kind      Kind
 	Comment   string
-	Line      int
 	Signature *Signature
 	Type      string
 	Module    string // as the source requires it
@@ -59,7 +58,6 @@ type Type struct {
 	Name     string
 	Generics string
 	Comment  string
-	Line     int
 	Source   string // the declaration, with the comments inside of it
 	Fields   []*Field
 	Methods  []*Value // of a class whose type is that of its metatable
@@ -69,7 +67,6 @@ type Type struct {
 type Field struct {
 	Name     string
 	Comment  string
-	Line     int
 	Type     string
 	Function bool
 	source   string

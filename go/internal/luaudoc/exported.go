@@ -6,7 +6,7 @@ import "strings"
 // shown as it is there, and the type of a class by its fields and methods.
 func (r *resolver) exportedType(decl *typeDecl) *Type {
 	t := &Type{
-		Name: decl.name, Generics: r.file.flat(decl.generics), Comment: decl.doc, Line: decl.line,
+		Name: decl.name, Generics: r.file.flat(decl.generics), Comment: decl.doc,
 		Source: strings.TrimPrefix(r.file.raw(span{decl.start, decl.end}), "export "),
 	}
 	switch node := decl.node; node.kind {
@@ -66,7 +66,7 @@ func (r *resolver) fields(list []*typeField) []*Field {
 			continue
 		}
 		fields = append(fields, &Field{
-			Name: f.name, Comment: f.doc, Line: f.line, Type: r.file.flat(f.typ.span),
+			Name: f.name, Comment: f.doc, Type: r.file.flat(f.typ.span),
 			Function: f.typ.kind == functionType, source: r.file.raw(span{f.start, f.typ.end}),
 		})
 	}

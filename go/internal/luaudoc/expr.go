@@ -22,7 +22,6 @@ const (
 // expr is an expression, with what documentation can make use of.
 type expr struct {
 	kind   exprKind
-	line   int
 	name   string
 	base   *expr
 	args   []*expr
@@ -35,7 +34,6 @@ type tableField struct {
 	name  string
 	value *expr
 	doc   string
-	line  int
 }
 
 var binary = []string{
@@ -50,43 +48,42 @@ func (p *parser) expr() *expr {
 	for p.tok.kind != endOfFile && slices.Contains(binary, p.text()) {
 		p.take()
 		p.operand()
-		e = &expr{line: e.line}
+		e = &expr{}
 	}
 	return e
 }
 
 // operand reads an expression without binary operators, and its casts.
 func (p *parser) operand() *expr {
-	line, unary := p.tok.line, false
+	unary := false
 	for p.is("not") || p.is("-") || p.is("#") {
 		p.take()
 		unary = true
 	}
 	e := p.simple()
 	for p.accept("::") {
-		e = &expr{kind: castExpr, line: e.line, base: e, typ: p.typ()}
+		e = &expr{kind: castExpr, base: e, typ: p.typ()}
 	}
 	if unary {
 		if e.kind == literalExpr {
 			return e
 		}
-		return &expr{line: line}
+		return &expr{}
 	}
 	return e
 }
 
 func (p *parser) simple() *expr {
-	line := p.tok.line
 	switch {
 	case p.tok.kind == number:
 		p.take()
-		return &expr{kind: literalExpr, line: line, name: "number"}
+		return &expr{kind: literalExpr, name: "number"}
 	case p.is("true") || p.is("false"):
 		p.take()
-		return &expr{kind: literalExpr, line: line, name: "boolean"}
+		return &expr{kind: literalExpr, name: "boolean"}
 	case p.is("nil") || p.is("..."):
 		p.take()
-		return &expr{line: line}
+		return &expr{}
 	case p.tok.kind == text:
 		return p.literal()
 	case p.is("{"):
@@ -98,8 +95,7 @@ func (p *parser) simple() *expr {
 		}
 		return p.simple()
 	case p.is("function"):
-		p.take()
-		return &expr{kind: functionExpr, line: line, fn: p.body("function", line)}
+		return &expr{kind: functionExpr, fn: p.body("function", p.take().line)}
 	case p.is("if"):
 		return p.ifElse()
 	}
@@ -108,7 +104,7 @@ func (p *parser) simple() *expr {
 
 func (p *parser) literal() *expr {
 	raw := p.text()
-	e := &expr{kind: stringExpr, line: p.tok.line}
+	e := &expr{kind: stringExpr}
 	if len(raw) >= 2 && (raw[0] == '"' || raw[0] == '\'') {
 		e.name = raw[1 : len(raw)-1]
 	}
@@ -118,7 +114,6 @@ func (p *parser) literal() *expr {
 
 // ifElse reads if a then b elseif c then d else e.
 func (p *parser) ifElse() *expr {
-	e := &expr{line: p.tok.line}
 	p.expect("if")
 	for {
 		p.condition()
@@ -130,26 +125,26 @@ func (p *parser) ifElse() *expr {
 	}
 	p.expect("else")
 	p.expr()
-	return e
+	return &expr{}
 }
 
 // suffixed reads a name or an expression in parentheses with all that follows it.
 func (p *parser) suffixed() *expr {
-	e := &expr{line: p.tok.line}
+	var e *expr
 	switch {
 	case p.isName(p.tok):
-		e.kind, e.name = nameExpr, p.name()
+		e = &expr{kind: nameExpr, name: p.name()}
 	case p.is("("):
-		p.take()
+		line := p.take().line
 		e = p.expr()
-		p.expectEnd(")", "parenthesis", e.line)
+		p.expectEnd(")", "parenthesis", line)
 	default:
 		p.unexpected("an expression")
 	}
 	for {
 		switch {
 		case p.accept("."):
-			e = &expr{kind: indexExpr, line: e.line, base: e, name: p.anyWord()}
+			e = &expr{kind: indexExpr, base: e, name: p.anyWord()}
 		case p.accept("["):
 			key := p.expr()
 			p.expect("]")
@@ -158,9 +153,9 @@ func (p *parser) suffixed() *expr {
 			p.anyWord()
 			p.instantiation()
 			p.arguments()
-			e = &expr{line: e.line}
+			e = &expr{}
 		case p.is("(") || p.is("{") || p.tok.kind == text:
-			e = &expr{kind: callExpr, line: e.line, base: e, args: p.arguments()}
+			e = &expr{kind: callExpr, base: e, args: p.arguments()}
 		case p.is("<") && p.textOf(p.peek()) == "<":
 			p.instantiation()
 		default:
@@ -171,9 +166,9 @@ func (p *parser) suffixed() *expr {
 
 func indexed(base, key *expr) *expr {
 	if key.kind == stringExpr {
-		return &expr{kind: indexExpr, line: base.line, base: base, name: key.name}
+		return &expr{kind: indexExpr, base: base, name: key.name}
 	}
-	return &expr{line: base.line}
+	return &expr{}
 }
 
 // anyWord reads a name behind a dot, where a keyword is a mistake of its own.
@@ -229,8 +224,8 @@ func (p *parser) exprs() []*expr {
 func (p *parser) table() *expr {
 	p.enter()
 	defer p.leave()
-	e := &expr{kind: tableExpr, line: p.tok.line}
-	p.expect("{")
+	e := &expr{kind: tableExpr}
+	line := p.expect("{").line
 	for !p.is("}") && p.tok.kind != endOfFile {
 		first := p.tok
 		var field *tableField
@@ -253,7 +248,7 @@ func (p *parser) table() *expr {
 		last := p.ended.last
 		more := p.accept(",") || p.accept(";")
 		if field != nil {
-			field.line, field.doc = first.line, p.file.above(first)
+			field.doc = p.file.above(first)
 			if field.doc == "" {
 				field.doc = p.file.beside(last, p.tok)
 			}
@@ -263,7 +258,7 @@ func (p *parser) table() *expr {
 			break
 		}
 	}
-	p.expectEnd("}", "table", e.line)
+	p.expectEnd("}", "table", line)
 	return e
 }
 

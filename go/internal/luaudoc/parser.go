@@ -34,7 +34,6 @@ type binding struct {
 	value *expr
 	typ   *typeNode
 	doc   string
-	line  int
 }
 
 // local is the value of a local name; nil where there is none.
@@ -49,7 +48,6 @@ type assignment struct {
 	path  []string
 	value *expr
 	doc   string
-	line  int
 }
 
 type typeDecl struct {
@@ -59,7 +57,6 @@ type typeDecl struct {
 	start, end int
 	node       *typeNode
 	doc        string
-	line       int
 }
 
 // declared is one `declare` of a definition file.
@@ -67,7 +64,6 @@ type declared struct {
 	name string
 	typ  *typeNode
 	doc  string
-	line int
 }
 
 type span struct{ start, end int }

@@ -45,7 +45,7 @@ func (r *resolver) values() []*Value {
 	var list []*Value
 	for _, d := range r.file.declared {
 		v := r.typed(d.typ, true)
-		v.Name, v.Comment, v.Line = d.name, d.doc, d.line
+		v.Name, v.Comment = d.name, d.doc
 		list = append(list, v)
 	}
 	for _, name := range r.file.exported {
@@ -100,7 +100,7 @@ func (r *resolver) value(e *expr) *Value {
 	}
 	r.depth++
 	defer func() { r.depth-- }()
-	v := &Value{Line: e.line}
+	v := &Value{}
 	switch e.kind {
 	case functionExpr:
 		v.Kind, v.Signature = Function, r.file.signature(e.fn, true)
@@ -112,7 +112,7 @@ func (r *resolver) value(e *expr) *Value {
 		v.Kind = Namespace
 		at := map[string]int{}
 		for _, field := range e.fields {
-			r.put(v, at, field.name, field.value, field.doc, field.line)
+			r.put(v, at, field.name, field.value, field.doc)
 		}
 	case castExpr:
 		return r.annotated(r.value(e.base), e.typ)
@@ -132,7 +132,7 @@ func (r *resolver) annotated(v *Value, typ *typeNode) *Value {
 		return v
 	}
 	t := r.typed(typ, false)
-	t.Line, t.Comment = v.Line, v.Comment
+	t.Comment = v.Comment
 	return t
 }
 
@@ -145,7 +145,7 @@ func (r *resolver) typed(typ *typeNode, defines bool) *Value {
 		v := &Value{Kind: Namespace}
 		for _, field := range typ.fields {
 			member := r.typed(field.typ, true)
-			member.Name, member.Comment, member.Line = field.name, field.doc, field.line
+			member.Name, member.Comment = field.name, field.doc
 			v.Members = append(v.Members, member)
 		}
 		return v
@@ -154,12 +154,12 @@ func (r *resolver) typed(typ *typeNode, defines bool) *Value {
 }
 
 // put adds a public member, in place of an older one of its name. at is where the members are.
-func (r *resolver) put(v *Value, at map[string]int, name string, e *expr, doc string, line int) {
+func (r *resolver) put(v *Value, at map[string]int, name string, e *expr, doc string) {
 	if strings.HasPrefix(name, "_") {
 		return
 	}
 	member := *r.value(e)
-	member.Name, member.Line = name, line
+	member.Name = name
 	if doc != "" {
 		member.Comment = doc
 	}
@@ -230,7 +230,7 @@ func (r *resolver) extended(v *Value, path []string) *Value {
 		at[member.Name] = i
 	}
 	for _, a := range r.added[key(path)] {
-		r.put(v, at, a.path[len(a.path)-1], a.value, a.doc, a.line)
+		r.put(v, at, a.path[len(a.path)-1], a.value, a.doc)
 	}
 	for i, member := range v.Members {
 		inner := append(append([]string(nil), path...), member.Name)
@@ -278,7 +278,7 @@ func find(values []*Value, path []string) *Value {
 // that it returns.
 func (r *resolver) call(e *expr) *Value {
 	if name, ok := required(e); ok {
-		return &Value{Kind: Link, Module: name, Line: e.line}
+		return &Value{Kind: Link, Module: name}
 	}
 	path := e.base.path()
 	switch key(path) {
@@ -288,11 +288,9 @@ func (r *resolver) call(e *expr) *Value {
 		}
 	}
 	if fn := r.functionOf(path); fn != nil && fn.returns != nil {
-		v := r.typed(fn.returns, false)
-		v.Line = e.line
-		return v
+		return r.typed(fn.returns, false)
 	}
-	return &Value{Line: e.line}
+	return &Value{}
 }
 
 // functionOf is the function of the file that a path names.

@@ -149,7 +149,7 @@ func (p *parser) functionStatement(first token, kept bool) {
 		fn.params = append([]param{{name: "self"}}, fn.params...)
 	}
 	if kept {
-		p.assign(path, &expr{kind: functionExpr, line: first.line, fn: fn}, first)
+		p.assign(path, &expr{kind: functionExpr, fn: fn}, first)
 	}
 }
 
@@ -164,7 +164,7 @@ func (p *parser) assign(path []string, value *expr, first token) {
 			return
 		}
 	}
-	p.file.added = append(p.file.added, assignment{path, value, doc, first.line})
+	p.file.added = append(p.file.added, assignment{path, value, doc})
 }
 
 // local reads what follows local, const or export.
@@ -173,7 +173,7 @@ func (p *parser) local(first token, kept, exported bool) {
 		name := p.name()
 		fn := p.body("function", first.line)
 		if kept {
-			p.bind(typedName{name: name}, &expr{kind: functionExpr, line: first.line, fn: fn}, first, exported)
+			p.bind(typedName{name: name}, &expr{kind: functionExpr, fn: fn}, first, exported)
 		}
 		return
 	}
@@ -198,7 +198,7 @@ func (p *parser) bind(name typedName, value *expr, first token, exported bool) {
 	if doc == "" {
 		doc = p.file.beside(p.ended.last, p.tok)
 	}
-	p.file.locals[name.name] = &binding{value, name.typ, doc, first.line}
+	p.file.locals[name.name] = &binding{value, name.typ, doc}
 	if exported {
 		p.file.exported = append(p.file.exported, name.name)
 	}
@@ -258,7 +258,7 @@ func (p *parser) export(first token, kept bool) {
 // typeStatement reads type Name<T> = ... and type function Name() ... end.
 func (p *parser) typeStatement(first token, kept, exported bool) {
 	p.expect("type")
-	decl := &typeDecl{exported: exported, start: first.start, doc: p.file.above(first), line: first.line}
+	decl := &typeDecl{exported: exported, start: first.start, doc: p.file.above(first)}
 	if p.accept("function") {
 		decl.name = p.name()
 		fn := p.head()

@@ -23,7 +23,6 @@ type typeNode struct {
 type typeField struct {
 	name  string
 	doc   string
-	line  int
 	start int // of the field with its comment
 	typ   *typeNode
 }
@@ -204,7 +203,7 @@ func (p *parser) tableFields() []*typeField {
 }
 
 func (p *parser) typeField(first token) *typeField {
-	field := &typeField{name: p.name(), doc: p.file.above(first), line: first.line, start: first.start}
+	field := &typeField{name: p.name(), doc: p.file.above(first), start: first.start}
 	if list := attached(first.lead, first.line); len(list) > 0 {
 		field.start = list[0].start
 	}
