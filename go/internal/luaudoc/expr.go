@@ -205,16 +205,10 @@ func (p *parser) arguments() []*expr {
 	return args
 }
 
-// maxKept is how many of a list's expressions are kept.
-const maxKept = 16
-
 func (p *parser) exprs() []*expr {
 	var list []*expr
 	for {
-		e := p.expr()
-		if len(list) < maxKept {
-			list = append(list, e)
-		}
+		list = append(list, p.expr())
 		if !p.accept(",") {
 			return list
 		}

@@ -44,6 +44,8 @@ func TestNearest(t *testing.T) {
 	} {
 		assert.Equal(t, want, Nearest(name, names), name)
 	}
+	long := strings.Repeat("x", 300)
+	assert.Empty(t, Nearest(long, []string{long + "y"}), "too long to be compared")
 }
 
 func TestSignatureText(t *testing.T) {
