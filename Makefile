@@ -80,7 +80,7 @@ test-luau: build ## the suites in tests/luau: each by itself, interpreted, and a
 test-install: build ## a program in another module, against what make install puts down
 	@tools/test-install
 
-test-sanitize: test-native-san test-go-san test-race ## the same under ASan and UBSan with Luau's asserts, and -race
+test-sanitize: test-native-san test-go-san test-race ## C, C++ and Go tests under ASan and UBSan with Luau's asserts, and -race
 
 lib-san:
 	@$(MAKE) -s -j$(JOBS) build/san/lib/libhukilau.id
