@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"unicode/utf8"
@@ -12,21 +11,6 @@ import (
 	"github.com/hukilau/hukilau/go/internal/visible"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
-
-// Terminal says whether somebody watches what is written.
-func Terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-// Coloured says whether w shows colours and the user wants them (https://no-color.org).
-func Coloured(w io.Writer) bool {
-	return Terminal(w) && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == ""
-}
 
 // ReportJSON is an error as one line of JSON: its code, message, place, traceback and value.
 func ReportJSON(err error) string {
@@ -162,7 +146,7 @@ func sourceLine(err error, chunk string, line int) (string, bool) {
 	var inText *textError
 	if errors.As(err, &inText) && inText.chunk == chunk {
 		data = []byte(inText.text)
-	} else if data = readAgain(chunk[1:]); data == nil {
+	} else if data, err = opener(os.OpenFile).read(chunk[1:], luau.MaxSource); err != nil { // no pipe: what came is gone
 		return "", false
 	}
 	n := 1
@@ -173,19 +157,6 @@ func sourceLine(err error, chunk string, line int) (string, bool) {
 		n++
 	}
 	return "", false
-}
-
-// readAgain reads the file of a script. What came through a pipe is gone, and reading would wait for ever.
-func readAgain(path string) []byte {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > luau.MaxSource {
-		return nil
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil
-	}
-	return data
 }
 
 func writeSource(b *strings.Builder, e *luau.Error, text string, colour bool) {

@@ -7,6 +7,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Terminal says whether somebody watches what is written.
+func Terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	_, err = unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS) // which /dev/null has not
+	return err == nil
+}
+
+// Coloured says whether w shows colours and the user wants them (https://no-color.org).
+func Coloured(w io.Writer) bool {
+	return Terminal(w) && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == ""
+}
+
 // Width is how many columns a terminal has; other where w is none, or does not say.
 func Width(w io.Writer, other int) int {
 	f, ok := w.(*os.File)
