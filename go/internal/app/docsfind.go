@@ -3,11 +3,11 @@ package app
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/luaudoc"
 	"github.com/hukilau/hukilau/go/internal/module"
+	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
 // Name is what was looked up, as Look takes it.
@@ -97,7 +97,10 @@ const listHint = "luau doc lists the modules"
 
 // findAnywhere looks for what is no module.
 func (d *Docs) findAnywhere(gone *notFound, all []*luaudoc.Module) ([]Doc, error) {
-	names, _ := d.ModuleNames() // all could be listed, so these can
+	names := []string{Native}
+	for _, m := range all {
+		names = append(names, m.Name)
+	}
 	for _, end := range ends(gone.name) {
 		for _, name := range names {
 			if strings.EqualFold(gone.name[:end], name) && gone.name[:end] != name {
@@ -206,19 +209,11 @@ func listed(found []Doc) string {
 
 // isLuauOwn tells libraries and functions that Luau has without any module.
 func isLuauOwn(name string) bool {
-	return slices.Contains([]string{
-		"string", "table", "math", "os", "coroutine", "utf8", "bit32", "buffer", "debug", "vector", "integer",
-		"print", "require", "pcall", "xpcall", "error", "assert", "type", "typeof", "tostring", "tonumber", "pairs",
-		"ipairs", "next", "select", "unpack", "setmetatable", "getmetatable", "rawget", "rawset", "rawequal", "rawlen",
-	}, name)
-}
-
-// ModuleNames are the names of the SDK's modules, and __native.
-func (d *Docs) ModuleNames() ([]string, error) {
-	list, err := d.SDK()
-	names := make([]string, 0, len(list)+1)
-	for _, m := range list {
-		names = append(names, m.Name)
+	s, err := luau.New(luau.Options{})
+	if err != nil {
+		return false
 	}
-	return append(names, Native), err
+	defer s.Close()
+	value, err := s.Global(name)
+	return err != nil || value != nil || name == "require" // which is not there without an engine
 }

@@ -109,10 +109,6 @@ func complete(folders, args []string, word string) ([]string, cobra.ShellCompDir
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	docs, err := app.NewDocs(folders)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	modules, err := listed(docs)
 	if err != nil || strings.HasPrefix(word, ".") || strings.HasPrefix(word, "/") {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
@@ -120,6 +116,10 @@ func complete(folders, args []string, word string) ([]string, cobra.ShellCompDir
 		if doc, err := docs.Look(name); err == nil {
 			return matching(memberNames(doc.Module), word), cobra.ShellCompDirectiveNoFileComp
 		}
+	}
+	modules, err := listed(docs)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveDefault
 	}
 	var names []string
 	for _, m := range modules {

@@ -98,7 +98,7 @@ func (p *page) modules(list []*luaudoc.Module) {
 	for _, m := range list {
 		names, comments = append(names, m.Name), append(comments, m.Comment)
 	}
-	p.entries(names, comments)
+	p.entries("  ", names, comments)
 	p.line("")
 	p.wrapped("", "", "`luau doc MODULE` shows one of them, `luau doc MODULE.NAME` a function or type of it, `luau doc NAME` looks in all.")
 }
@@ -111,28 +111,22 @@ func (p *page) choice(name string, found []app.Doc) {
 	for _, doc := range found {
 		names, comments = append(names, doc.Name()), append(comments, comment(doc))
 	}
-	p.entries(names, comments)
+	p.entries("  ", names, comments)
 }
 
-// entries lists names with the first sentence about each.
-func (p *page) entries(names, comments []string) {
+// entries lists names with the first sentence about each. before stands before each name.
+func (p *page) entries(before string, names, comments []string) {
 	width := 0
 	for _, name := range names {
 		width = max(width, len(name))
 	}
-	for i, one := range names {
-		name := fmt.Sprintf("  %-*s  ", width, one)
-		head := "  " + app.Paint(p.colour, app.Bold, one) + name[2+len(one):]
-		p.entry(head, name, luaudoc.Summary(comments[i]))
+	for i, name := range names {
+		head := before + fmt.Sprintf("%-*s  ", width, name)
+		inner := page{width: p.width}
+		inner.wrapped(head, strings.Repeat(" ", len(head)), luaudoc.Summary(comments[i]))
+		rest := strings.TrimPrefix(inner.String(), before+name)
+		p.WriteString(before + app.Paint(p.colour, app.Bold, visible.Line(name)) + rest)
 	}
-}
-
-// entry writes text behind a name, which head is with its colours.
-func (p *page) entry(head, name, text string) {
-	var inner page
-	inner.width = p.width
-	inner.wrapped(name, strings.Repeat(" ", len(name)), text)
-	p.WriteString(head + strings.TrimPrefix(inner.String(), name))
 }
 
 // module writes all of a module.
@@ -177,14 +171,11 @@ func heading(values []*luaudoc.Value) string {
 // natives are listed only: they are many.
 func (p *page) natives(m *luaudoc.Module) {
 	p.head(heading(m.Values))
-	width := 0
+	var names, comments []string
 	for _, v := range m.Values {
-		width = max(width, len(v.Name))
+		names, comments = append(names, m.Prefix()+v.Name), append(comments, v.Comment)
 	}
-	for _, v := range m.Values {
-		name := fmt.Sprintf("%s.%-*s  ", m.Name, width, v.Name)
-		p.entry(app.Paint(p.colour, app.Bold, m.Name+"."+v.Name)+name[len(m.Name)+1+len(v.Name):], name, luaudoc.Summary(v.Comment))
-	}
+	p.entries("", names, comments)
 }
 
 func (p *page) head(text string) {
