@@ -1,37 +1,25 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 )
 
 // checkedHelp makes help tell when it cannot be written: cobra drops that error.
 func checkedHelp(root *cobra.Command) (failed func() error) {
-	var first error
+	var failure error
 	show := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		out := &checkedWriter{w: cmd.OutOrStdout()}
-		cmd.SetOut(out)
+		out := cmd.OutOrStdout()
+		var text bytes.Buffer
+		cmd.SetOut(&text)
 		show(cmd, args)
-		cmd.SetOut(out.w)
-		if out.err != nil {
-			first = fmt.Errorf("cannot write the help: %w", out.err)
+		cmd.SetOut(out)
+		if _, err := text.WriteTo(out); err != nil {
+			failure = fmt.Errorf("cannot write the help: %w", err)
 		}
 	})
-	return func() error { return first }
-}
-
-// checkedWriter remembers the first failure, and takes the rest as written.
-type checkedWriter struct {
-	w   io.Writer
-	err error
-}
-
-func (w *checkedWriter) Write(text []byte) (int, error) {
-	if w.err == nil {
-		_, w.err = w.w.Write(text)
-	}
-	return len(text), nil
+	return func() error { return failure }
 }

@@ -3,8 +3,8 @@
 package visible
 
 import (
+	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,7 +37,7 @@ const indent = "  "
 // JSON escapes within the strings of a JSON text what package encoding/json leaves as it is. Outside of
 // strings JSON has nothing that is escaped here.
 func JSON(text []byte) []byte {
-	if !slices.ContainsFunc([]rune(string(text)), hidden) {
+	if !bytes.ContainsFunc(text, hidden) {
 		return text
 	}
 	var out []byte
@@ -70,8 +70,8 @@ func hidden(r rune) bool {
 
 // escaped shows all but the characters of kept as Luau writes them in a string.
 func escaped(text, kept string) string {
-	harmless := func(r rune) bool { return !hidden(r) || strings.ContainsRune(kept, r) }
-	if utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool { return !harmless(r) }) < 0 {
+	harmful := func(r rune) bool { return hidden(r) && !strings.ContainsRune(kept, r) }
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, harmful) {
 		return text
 	}
 	var b strings.Builder
@@ -80,10 +80,10 @@ func escaped(text, kept string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, text[0])
-		case harmless(r):
-			b.WriteString(text[:size])
-		default:
+		case harmful(r):
 			b.WriteString(escape(r))
+		default:
+			b.WriteString(text[:size])
 		}
 		text = text[size:]
 	}
