@@ -38,7 +38,7 @@ func (f *profileFile) check() error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return errors.New("it is there and no file") // a pipe might never take it
+		return errNoFile // a pipe might never take it
 	default:
 		if err := f.checkOld(info); err != nil {
 			return err

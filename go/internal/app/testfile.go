@@ -64,7 +64,7 @@ func (r *testRunner) run(ctx context.Context, run *testRun) {
 	run.file.Uncovered = r.options.Coverage && luau.IsKilled(err)
 	err = r.options.hinted(run.exited(err))
 	run.judge(err, time.Since(started), emptiness{
-		leftOut: !chosen || suite && r.options.Filter != "",
+		leftOut: suite && r.options.Filter != "",
 		meant:   bytes.Contains(source.Code, []byte(noChecks)),
 		chosen:  chosen,
 	})

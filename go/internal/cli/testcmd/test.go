@@ -119,7 +119,7 @@ func watch(cmd *cobra.Command, f *flags) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "error: %s\n", visible.Message(err.Error()))
+			_, _ = io.WriteString(cmd.ErrOrStderr(), f.Tell(err))
 		}
 		if app.WatchState(f.tests.Paths, known) != before {
 			continue // something changed meanwhile
