@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
-	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 // console is where the words of one VM go, from run to run.
@@ -57,11 +56,6 @@ func (c *console) report(err error) {
 		tell = func(err error) string { return Report(err, false) }
 	}
 	_, _ = io.WriteString(&c.err, tell(err))
-}
-
-// warn tells of what went wrong beside the run.
-func (c *console) warn(err error) {
-	_, _ = fmt.Fprintf(&c.err, "warning: %s\n", visible.Message(err.Error()))
 }
 
 // told is the error of a run, without what was reported already.

@@ -79,7 +79,7 @@ func (f *profileFile) end(state *luau.State, name string, words *console, err er
 		failed = f.write(p, name)
 	}
 	if failed != nil && err != nil {
-		words.warn(failed)
+		Warn(&words.err, failed.Error())
 		failed = nil
 	}
 	if err == nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"unicode/utf8"
@@ -90,6 +91,11 @@ func legible(e *luau.Error) *luau.Error {
 		shown.Frames = append(shown.Frames, luau.Frame{Chunk: "=" + chunk(f.Chunk), Line: f.Line, Function: visible.Line(f.Function)})
 	}
 	return shown
+}
+
+// Warn tells of what went wrong beside the work.
+func Warn(w io.Writer, text string) {
+	_, _ = fmt.Fprintf(w, "warning: %s\n", visible.Message(text))
 }
 
 // hintError is an error with what to do about it.

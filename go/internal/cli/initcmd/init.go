@@ -47,7 +47,7 @@ func run(cmd *cobra.Command, dir string) error {
 		return app.WithHint(err, "the project is there; luau types writes the rest")
 	}
 	for _, kept := range types.Kept {
-		fmt.Fprintf(cmd.ErrOrStderr(), "warning: kept as it is: %s\n", visible.Message(kept))
+		app.Warn(cmd.ErrOrStderr(), "kept as it is: "+kept)
 	}
 	_, err = fmt.Fprint(cmd.OutOrStdout(), told(dir, names))
 	return err

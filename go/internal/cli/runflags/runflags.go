@@ -12,7 +12,6 @@ import (
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/size"
-	"github.com/hukilau/hukilau/go/internal/visible"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -59,7 +58,7 @@ func (f *Flags) Check(cmd *cobra.Command) error {
 		return err
 	}
 	for _, text := range f.Doubts() {
-		fmt.Fprintf(f.Stderr, "warning: %s\n", visible.Message(text))
+		app.Warn(f.Stderr, text)
 	}
 	return nil
 }

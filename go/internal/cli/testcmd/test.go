@@ -93,7 +93,7 @@ func once(cmd *cobra.Command, f *flags) error {
 			r.coverage(legibleCoverage(covered), visible.Line(f.coverageFile))
 		}
 		for _, path := range uncovered {
-			fmt.Fprintf(errs, "warning: no coverage of %s: it was ended before it could be asked\n", visible.Line(path))
+			app.Warn(errs, fmt.Sprintf("no coverage of %s: it was ended before it could be asked", visible.Line(path)))
 		}
 	}
 	if err := r.end(sum); err != nil {

@@ -42,7 +42,7 @@ func run(cmd *cobra.Command, dir string) error {
 	}
 	out := cmd.OutOrStdout()
 	for _, kept := range done.Kept {
-		fmt.Fprintf(cmd.ErrOrStderr(), "warning: kept as it is: %s\n", visible.Message(kept))
+		app.Warn(cmd.ErrOrStderr(), "kept as it is: "+kept)
 	}
 	switch len(done.Written) {
 	case 0:
