@@ -32,7 +32,7 @@ func Command() *cobra.Command {
 		Use: "repl [flags]", Short: "Run Luau line by line", Long: long, Args: exit.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd, &f) },
 	}
-	f.Register(cmd, "session's input", 0)
+	f.Register(cmd, "input", "session", 0)
 	return cmd
 }
 

@@ -55,7 +55,7 @@ func Command(name string) *cobra.Command {
 		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usagef("%v", err) })
-	f.Register(cmd, "script", 0)
+	f.Register(cmd, "script", "script", 0)
 	f.register(cmd.Flags())
 	return cmd
 }

@@ -40,7 +40,7 @@ const bare size.Bytes = 10_000
 
 // tooLittle says that memory is below the least; a small number may have lost its unit.
 func (f *Flags) tooLittle() string {
-	text := fmt.Sprintf("--memory %s is too little: a %s needs at least %s", f.memory, f.what, least)
+	text := fmt.Sprintf("--memory %s is too little: a %s needs at least %s", f.memory, f.sized, least)
 	if f.memory < bare {
 		text += fmt.Sprintf("; a number without a unit is bytes: write %dMiB for mebibytes", int64(f.memory))
 	}

@@ -18,7 +18,8 @@ import (
 // Flags are the flags of one command, and after Check the settings that they stand for.
 type Flags struct {
 	app.Settings
-	what    string
+	timed   string // has the time limit: "script"
+	sized   string // has the memory limit
 	memory  size.Bytes
 	sandbox bool
 }
@@ -26,14 +27,14 @@ type Flags struct {
 // least is what a State and a small script take.
 const least size.Bytes = 1 << 20
 
-// Register adds the flags to a command's. what is the thing that has the limits, as "script"; timeout is
-// how long it may take unless the user says otherwise.
-func (f *Flags) Register(cmd *cobra.Command, what string, timeout time.Duration) {
-	f.what = what
+// Register adds the flags to a command's. timed and sized are what has the limits of time and memory, as
+// "script"; timeout is how long it may take unless the user says otherwise.
+func (f *Flags) Register(cmd *cobra.Command, timed, sized string, timeout time.Duration) {
+	f.timed, f.sized = timed, sized
 	p := cmd.Flags()
 	f.Timeout = timeout
-	p.Var(span{&f.Timeout}, "timeout", fmt.Sprintf("end a %s after this `time`, as 30s or 500ms; 0 is no limit", what))
-	p.Var(&f.memory, "memory", fmt.Sprintf("most memory that a %s may use, as 64MiB (default %s, at least %s)", what, normal, least))
+	p.Var(span{&f.Timeout}, "timeout", fmt.Sprintf("end the %s after this `time`, as 30s or 500ms; 0 is no limit", timed))
+	p.Var(&f.memory, "memory", fmt.Sprintf("most memory that a %s may use, as 64MiB (default %s, at least %s)", sized, normal, least))
 	p.Lookup("memory").DefValue = "" // its zero is no size
 	p.BoolVar(&f.Native, "native", false, "make native code of scripts and what they require")
 	p.StringArrayVar(&f.Libs, "lib", nil, "a `folder` of modules for require, before those of LUAU_PATH; may be repeated")
@@ -67,9 +68,9 @@ func (f *Flags) Check(cmd *cobra.Command) error {
 func (f *Flags) hint(err error) string {
 	switch {
 	case errors.Is(err, app.ErrTimeout):
-		return fmt.Sprintf("the %s had %s; --timeout gives it another time", f.what, f.Timeout)
+		return fmt.Sprintf("the %s had %s; --timeout gives it another time", f.timed, f.Timeout)
 	case luau.CodeOf(err) == luau.CodeMemory:
-		return fmt.Sprintf("the %s may use %s; --memory gives it more", f.what, cmp.Or(f.memory, normal))
+		return fmt.Sprintf("the %s may use %s; --memory gives it more", f.sized, cmp.Or(f.memory, normal))
 	}
 	return ""
 }

@@ -39,7 +39,7 @@ tests of the library "test". A file that neither calls assert nor has a test fai
 the line "-- luau-test: no checks"; calls of assert count wherever the file's VM makes them.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd, &f, args) },
 	}
-	f.Register(cmd, "file", app.DefaultTestTimeout)
+	f.Register(cmd, "file", "file", app.DefaultTestTimeout)
 	p := cmd.Flags()
 	p.StringVar(&f.tests.Filter, "filter", "", "only tests whose name has this `text` in it, and plain scripts whose path has; what is left out is not counted")
 	p.StringVar(&f.reporter, "reporter", "pretty", "`form` of the report: pretty, tap or junit")
