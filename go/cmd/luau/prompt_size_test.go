@@ -10,13 +10,7 @@ import (
 // Where the terminal does not say its size, keys work as elsewhere, and afterwards it still does not say it.
 func TestPromptWithoutSize(t *testing.T) {
 	p := startPromptAt(t, t.TempDir(), pty.Winsize{})
-	p.enter("alphabet = { beta_gamma = 42 }")
-	p.keys("alpha" + tab)
-	p.see("alphabet")
-	p.keys(".be" + tab)
-	p.see("alphabet.beta_gamma")
-	p.keys(enter)
-	p.see("42\n", "> ")
+	p.completes()
 	p.keys(up)
 	p.see("alphabet.beta_gamma")
 	p.keys(ctrlC)

@@ -171,8 +171,9 @@ func TestPromptKeepsHistory(t *testing.T) {
 	p.see("\"first line\"\n", "> ")
 }
 
-func TestPromptCompletes(t *testing.T) {
-	p := startPrompt(t, t.TempDir())
+// completes has a global and its member completed.
+func (p *prompt) completes() {
+	p.t.Helper()
 	p.enter("alphabet = { beta_gamma = 42 }")
 	p.keys("alpha" + tab)
 	p.see("alphabet")
@@ -180,6 +181,11 @@ func TestPromptCompletes(t *testing.T) {
 	p.see("alphabet.beta_gamma")
 	p.keys(enter)
 	p.see("42\n", "> ")
+}
+
+func TestPromptCompletes(t *testing.T) {
+	p := startPrompt(t, t.TempDir())
+	p.completes()
 	p.keys("conti" + tab)
 	p.see("continue")
 	p.keys(ctrlC)
