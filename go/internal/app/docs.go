@@ -67,31 +67,6 @@ func (d *Docs) SDK() ([]*luaudoc.Module, error) {
 	return list, nil
 }
 
-// Internal are the other modules of the SDK, of which it is made.
-func (d *Docs) Internal() ([]*luaudoc.Module, error) {
-	public, err := d.SDK()
-	if err != nil {
-		return nil, err
-	}
-	files, err := fs.Glob(libs.FS, "*/*.luau")
-	if err != nil {
-		return nil, err
-	}
-	var list []*luaudoc.Module
-	for _, file := range files {
-		name := strings.TrimSuffix(strings.TrimSuffix(file, ".luau"), "/init")
-		if slices.ContainsFunc(public, func(m *luaudoc.Module) bool { return m.Name == name }) {
-			continue
-		}
-		m, err := d.embedded(name)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, m)
-	}
-	return list, nil
-}
-
 // embedded is a module of the SDK, whatever library folders there are.
 func (d *Docs) embedded(name string) (*luaudoc.Module, error) {
 	r, err := module.New(module.Options{Embedded: libs.FS})
