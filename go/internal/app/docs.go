@@ -14,6 +14,7 @@ import (
 // Docs finds the documentation of modules.
 type Docs struct {
 	resolver *module.Resolver
+	sdk      *module.Resolver // whatever library folders there are
 }
 
 // Doc is what was looked up: a module, or one of its members.
@@ -36,7 +37,11 @@ func NewDocs(folders []string) (*Docs, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Docs{r}, nil
+	sdk, err := module.New(module.Options{Embedded: libs.FS})
+	if err != nil {
+		return nil, err
+	}
+	return &Docs{r, sdk}, nil
 }
 
 // SDK are the modules of the SDK that scripts are to require, by name.
@@ -67,22 +72,18 @@ func (d *Docs) SDK() ([]*luaudoc.Module, error) {
 	return list, nil
 }
 
-// embedded is a module of the SDK, whatever library folders there are.
+// embedded is a module of the SDK.
 func (d *Docs) embedded(name string) (*luaudoc.Module, error) {
-	r, err := module.New(module.Options{Embedded: libs.FS})
+	source, err := d.sdk.Resolve("="+docScript, name)
 	if err != nil {
 		return nil, err
 	}
-	source, err := r.Resolve("="+docScript, name)
-	if err != nil {
-		return nil, err
-	}
-	return (&Docs{r}).parse(name, source)
+	return parse(d.sdk, name, source)
 }
 
-func (d *Docs) parse(name string, source module.Source) (*luaudoc.Module, error) {
+func parse(r *module.Resolver, name string, source module.Source) (*luaudoc.Module, error) {
 	return luaudoc.Parse(name, luaudoc.Source{Chunk: source.Chunk, Text: string(source.Code)}, func(chunk, name string) (luaudoc.Source, error) {
-		s, err := d.resolver.Resolve(chunk, name)
+		s, err := r.Resolve(chunk, name)
 		return luaudoc.Source{Chunk: s.Chunk, Text: string(s.Code)}, err
 	})
 }

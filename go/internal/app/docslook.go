@@ -41,7 +41,7 @@ func (d *Docs) Look(name string) (Doc, error) {
 		source, err := d.source(name[:end])
 		switch {
 		case err == nil:
-			m, err := d.parse(name[:end], source)
+			m, err := parse(d.resolver, name[:end], source)
 			if err != nil {
 				return Doc{}, WithHint(err, "luau doc reads what the compiler takes; luau "+name[:end]+" says more")
 			}
