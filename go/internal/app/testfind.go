@@ -44,10 +44,10 @@ func FindTests(paths []string) ([]string, error) {
 func testsIn(root string) ([]string, error) {
 	var found []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		name := entry.Name()
-		switch {
-		case err != nil:
+		if err != nil { // and maybe no entry
 			return fmt.Errorf("looking for tests: %w", err)
+		}
+		switch name := entry.Name(); {
 		case entry.IsDir() && path != root && strings.HasPrefix(name, "."):
 			return filepath.SkipDir
 		case !entry.IsDir() && isTestName(name):
