@@ -85,10 +85,15 @@ func writeScriptError(b *strings.Builder, err error, e *luau.Error, colour bool)
 
 // legible is what a person reads of e: place, message and traceback without what a terminal would obey.
 func legible(e *luau.Error) *luau.Error {
-	chunk := func(name string) string { return visible.Line(luau.ChunkName(name)) }
+	chunk := func(name string) string {
+		if name == "" {
+			return ""
+		}
+		return "=" + visible.Line(luau.ChunkName(name)) // the mark keeps one that the name begins with
+	}
 	shown := &luau.Error{Message: visible.Message(e.Message), Chunk: chunk(e.Chunk), Line: e.Line}
 	for _, f := range e.Frames {
-		shown.Frames = append(shown.Frames, luau.Frame{Chunk: "=" + chunk(f.Chunk), Line: f.Line, Function: visible.Line(f.Function)})
+		shown.Frames = append(shown.Frames, luau.Frame{Chunk: chunk(f.Chunk), Line: f.Line, Function: visible.Line(f.Function)})
 	}
 	return shown
 }
