@@ -27,6 +27,7 @@ type layer struct {
 var layers = []layer{
 	{"capi", `^go/internal/capi$`, false},
 	{"pkg/luau", `^go/pkg/luau$`, false},
+	{"spelling", `^go/internal/spelling$`, false},
 	{"libraries", `^libs$|^go/internal/(module|luaudoc|visible)$`, false},
 	{"pkg/hostmod", `^go/pkg/hostmod$`, false},
 	{"registry", `^go/internal/registry$`, false},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/luaudoc"
 	"github.com/hukilau/hukilau/go/internal/module"
+	"github.com/hukilau/hukilau/go/internal/spelling"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -87,7 +88,7 @@ func nearest(modules []*luaudoc.Module, name string) string {
 			docs[found.Name] = Doc{m, &found}
 		}
 	}
-	if near := luaudoc.Nearest(name, shown); near != "" {
+	if near := spelling.Nearest(name, shown); near != "" {
 		return docs[near].Name()
 	}
 	return ""
@@ -129,10 +130,10 @@ func (d *Docs) findAnywhere(gone *notFound, all []*luaudoc.Module) ([]Doc, error
 	if len(found) > 0 {
 		return found, nil
 	}
-	if near := luaudoc.Nearest(gone.name, names); near != "" {
+	if near := spelling.Nearest(gone.name, names); near != "" {
 		return nil, WithHint(gone, fmt.Sprintf("did you mean %q? %s", near, listHint))
 	}
-	if near := luaudoc.Nearest(first, names); near != "" && dotted {
+	if near := spelling.Nearest(first, names); near != "" && dotted {
 		return nil, WithHint(&notFound{name: first}, fmt.Sprintf("did you mean %q? %s", near+"."+rest, listHint))
 	}
 	if alike := d.alike(all, gone.name, false); len(alike) > 0 {
@@ -183,7 +184,7 @@ func (d *Docs) alike(modules []*luaudoc.Module, word string, begin bool) (found 
 		for _, one := range m.Members() {
 			last := folded(one.Name[strings.LastIndexByte(one.Name, '.')+1:])
 			begins := begin && len(last) >= leastPart && strings.HasPrefix(word, last)
-			if one.Field == nil && (begins || strings.Contains(last, word) || luaudoc.Nearest(word, []string{last}) != "") {
+			if one.Field == nil && (begins || strings.Contains(last, word) || spelling.Nearest(word, []string{last}) != "") {
 				found = append(found, Doc{m, &one})
 			}
 		}

@@ -36,18 +36,6 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	names := []string{"get", "post", "request", "Options.timeout", "fs"}
-	for name, want := range map[string]string{
-		"gte": "get", "GET": "get", "requst": "request", "Options.timout": "Options.timeout", "f": "fs",
-		"something": "", "ab": "", "": "",
-	} {
-		assert.Equal(t, want, Nearest(name, names), name)
-	}
-	long := strings.Repeat("x", 300)
-	assert.Empty(t, Nearest(long, []string{long + "y"}), "too long to be compared")
-}
-
 func TestSignatureText(t *testing.T) {
 	s := &Signature{Generics: "<T>", Params: []string{"first: T", "second: (T) -> string"}, Returns: "(T, number)"}
 	assert.Equal(t, "function m.f<T>(first: T, second: (T) -> string): (T, number)", s.Text("m.f", 80))

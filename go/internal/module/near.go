@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/hukilau/hukilau/go/internal/spelling"
 )
 
 const (
@@ -53,7 +55,7 @@ func closest(name string, among []string) []string {
 		case other == name || strings.HasPrefix(other, "."):
 		case strings.EqualFold(other, name):
 			byCase = append(byCase, other)
-		case len(name) > 2 && isOneEdit(strings.ToLower(name), strings.ToLower(other)):
+		case len(name) > 2 && spelling.Distance(strings.ToLower(name), strings.ToLower(other), 1) <= 1:
 			byEdit = append(byEdit, other)
 		}
 	}
@@ -61,29 +63,6 @@ func closest(name string, among []string) []string {
 	slices.Sort(byEdit)
 	found := slices.Compact(append(byCase, byEdit...))
 	return found[:min(len(found), maxSuggested)]
-}
-
-// isOneEdit reports whether one byte added, dropped or changed, or two neighbours
-// exchanged, turn a into b.
-func isOneEdit(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	i := 0
-	for i < len(a) && a[i] == b[i] {
-		i++
-	}
-	switch len(b) - len(a) {
-	case 1:
-		return a[i:] == b[i+1:]
-	case 0:
-		if i == len(a) {
-			return false
-		}
-		swapped := i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
-		return swapped || a[i+1:] == b[i+1:]
-	}
-	return false
 }
 
 func prefixed(prefix string, names []string) []string {

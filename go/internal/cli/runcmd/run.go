@@ -16,8 +16,8 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/runflags"
 	"github.com/hukilau/hukilau/go/internal/cli/size"
-	"github.com/hukilau/hukilau/go/internal/luaudoc"
 	"github.com/hukilau/hukilau/go/internal/module"
+	"github.com/hukilau/hukilau/go/internal/spelling"
 	"github.com/hukilau/hukilau/go/internal/visible"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -162,7 +162,7 @@ func verbHint(cmd *cobra.Command, script string) string {
 	for _, verb := range cmd.Commands() {
 		verbs = append(verbs, verb.Name())
 	}
-	if near := luaudoc.Nearest(script, verbs); near != "" {
+	if near := spelling.Nearest(script, verbs); near != "" {
 		return fmt.Sprintf("did you mean luau %s?", near)
 	}
 	return ""
