@@ -1,6 +1,7 @@
 package httpmod
 
 import (
+	"bytes"
 	"crypto/tls"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 )
 
 // answers is an HTTP/2 server that says what it likes to a request, and closes the connection.
@@ -64,6 +66,11 @@ func TestProtocolErrors(t *testing.T) {
 		"broken rules": {func(f *http2.Framer, _ uint32) error {
 			return f.WriteRawFrame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 0, nil)
 		}, "the server broke the rules of HTTP/2", false},
+		"no status": {func(f *http2.Framer, stream uint32) error {
+			var head bytes.Buffer
+			_ = hpack.NewEncoder(&head).WriteField(hpack.HeaderField{Name: ":status", Value: "7"})
+			return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: head.Bytes(), EndHeaders: true, EndStream: true})
+		}, `the server answers with a status that is none, "7 "`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := answers(t, row.answer)
