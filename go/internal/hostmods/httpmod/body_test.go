@@ -232,17 +232,22 @@ func TestBrokenCodings(t *testing.T) {
 	whole := pack(t, "gzip", []byte(strings.Repeat("hello ", 1000)))
 	changed := bytes.Clone(whole)
 	changed[len(changed)-6] ^= 1 // its checksum
-	for name, body := range map[string][]byte{
-		"cut": whole[:len(whole)-9], "cut in the header": whole[:5], "one byte": {0x1f}, "not gzip": []byte("hello, this is text"), "checksum": changed,
-		"something after it": append(bytes.Clone(whole), "tail"...),
+	const ends, wrong = "the body ends before its gzip data does", "the body is not what its Content-Encoding says"
+	for name, row := range map[string]struct {
+		body    []byte
+		message string
+	}{
+		"cut": {whole[:len(whole)-9], ends}, "cut in the header": {whole[:5], ends}, "one byte": {[]byte{0x1f}, ends},
+		"not gzip": {[]byte("hello, this is text"), wrong}, "checksum": {changed, wrong},
+		"something after it": {append(bytes.Clone(whole), "tail"...), ends},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Encoding", "gzip")
-				_, _ = w.Write(body)
+				_, _ = w.Write(row.body)
 			})
 			_, err := get(t, newClient(t, Options{Policy: everything}), s.URL)
-			failure(t, err, CodeUpstream)
+			assert.Equal(t, row.message, failure(t, err, CodeUpstream).Message)
 		})
 	}
 }

@@ -139,6 +139,33 @@ func TestStreamHasTheSameLimits(t *testing.T) {
 	failure(t, err, CodePermission)
 }
 
+func TestPiecesForScriptsAreCharged(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 2*maxRead)) })
+	mem := &account{}
+	opened, err := newClient(t, Options{Policy: everything}).Open(t.Context(), t.Context(), &Request{URL: s.URL, MaxBody: -1, Memory: mem})
+	require.NoError(t, err)
+	defer opened.Close()
+	stream, before := &scriptStream{Stream: opened}, mem.now()
+	_, err = stream.next(t.Context(), maxRead)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, mem.peak, before+maxRead)
+	require.Equal(t, before, mem.now(), "a large room is given back at once")
+	_, err = stream.next(t.Context(), defaultRead)
+	require.NoError(t, err)
+	require.Equal(t, before+defaultRead, mem.now(), "a usual one is kept for the next read")
+	opened.Close()
+	require.Zero(t, mem.now())
+}
+
+func TestOpeningEndsBeforeTheRun(t *testing.T) {
+	p := newPeer(t, nil)
+	opening, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(short, cancel)
+	_, err := newClient(t, Options{Policy: everything}).Open(opening, t.Context(), &Request{URL: "http://" + p.addr, Timeout: 10 * time.Second})
+	failure(t, err, CodeCancelled)
+	p.awaitClose(t)
+}
+
 func TestStreamCloseWakesItsReader(t *testing.T) {
 	s, _ := ticker(t)
 	c := newClient(t, Options{Policy: everything})

@@ -116,16 +116,20 @@ func takeLine(in *input) (any, bool, error) {
 		return line, true, err
 	}
 	in.seen = len(in.buf)
-	switch {
-	case in.err == nil:
-		return nil, false, nil
-	case in.err != io.EOF:
-		return nil, true, in.err
-	case len(in.rest()) == 0:
-		return nil, true, nil
+	ended, err := in.ended()
+	if !ended || err != nil || len(in.rest()) == 0 {
+		return nil, ended, err
 	}
 	line, err := in.cut(len(in.rest()), 0)
 	return line, true, err
+}
+
+// ended says whether nothing more comes, and why where that is not the end of the stream.
+func (in *input) ended() (bool, error) {
+	if in.err == io.EOF {
+		return true, nil
+	}
+	return in.err != nil, in.err
 }
 
 // ending is the length of a line's end.
@@ -139,26 +143,20 @@ func ending(line []byte) int {
 // takeSome takes at most that many bytes of what is there.
 func takeSome(most int) taker {
 	return func(in *input) (any, bool, error) {
-		switch n := min(most, len(in.rest()), chunk); {
-		case n > 0:
+		if n := min(most, len(in.rest()), chunk); n > 0 {
 			some, err := in.cut(n, 0)
 			return some, true, err
-		case in.err == nil:
-			return nil, false, nil
-		case in.err != io.EOF:
-			return nil, true, in.err
 		}
-		return nil, true, nil
+		ended, err := in.ended()
+		return nil, ended, err
 	}
 }
 
 // takeAll takes everything up to the end.
 func takeAll(in *input) (any, bool, error) {
-	switch {
-	case in.err == nil:
-		return nil, false, nil
-	case in.err != io.EOF:
-		return nil, true, in.err
+	switch ended, err := in.ended(); {
+	case !ended || err != nil:
+		return nil, ended, err
 	case len(in.rest()) == 0:
 		return "", true, nil
 	}

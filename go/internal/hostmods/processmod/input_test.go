@@ -213,7 +213,7 @@ func TestTheEndOfARunGivesBackWhatNobodyTook(t *testing.T) {
 	value, err := in.wait(t.Context(), takeAll)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, vm.used.Load(), int64(3*chunk))
-	in.endRun()
+	(&instance{input: in}).EndRun()
 	require.Zero(t, vm.used.Load())
 	require.IsType(t, &text{}, value)
 }

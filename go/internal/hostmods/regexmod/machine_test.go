@@ -5,8 +5,11 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/hukilau/hukilau/go/internal/modtest"
 )
 
 // What a search takes is charged for it: package regexp allocates a thread with all
@@ -32,6 +35,22 @@ func TestMachinesAreCounted(t *testing.T) {
 		// A list that grows leaves its old places behind, which the collector takes.
 		require.LessOrEqual(t, took, 3*charged, name)
 	}
+}
+
+func TestMachinesAreCharged(t *testing.T) {
+	vm := modtest.New(t, &Module{}, Stub)
+	p, err := compile(strings.Repeat("(x)?", 200))
+	require.NoError(t, err)
+	const search = `return pcall(__native.regex.find, string.rep("(x)?", 200), "x")`
+	require.Equal(t, []any{true, 1.0, 1.0}, vm.Run(t, search))
+	for step := int64(1 << 40); step > 0; step /= 2 {
+		for vm.Charge(step) {
+		}
+	}
+	vm.Uncharge(p.machine.memory(1) / 2)
+	out := vm.Run(t, search)
+	require.Equal(t, false, out[0])
+	require.Equal(t, "regex.find: the memory limit was reached", out[1].(map[string]any)["message"])
 }
 
 func TestGroupsAreBounded(t *testing.T) {
@@ -67,4 +86,26 @@ func TestLongSearchesTakeTurns(t *testing.T) {
 	done()
 	require.Empty(t, searching)
 	require.Empty(t, i.searching)
+}
+
+func TestLongSearchesWaitForOthers(t *testing.T) {
+	vm := modtest.New(t, &Module{}, Stub)
+	for range cap(searching) {
+		searching <- struct{}{}
+	}
+	over := make(chan error)
+	go func() {
+		_, err := vm.State.Do(t.Context(), "=test", `__native.regex.find("(x)?y", string.rep("x", 200000))`)
+		over <- err
+	}()
+	select {
+	case <-over:
+		require.Fail(t, "it did not wait")
+	case <-time.After(100 * time.Millisecond):
+	}
+	for range cap(searching) {
+		<-searching
+	}
+	require.NoError(t, <-over)
+	require.Equal(t, []string{"regex.find"}, vm.Awaited)
 }

@@ -2,6 +2,7 @@ package tomlmod
 
 import (
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"math"
 	"slices"
@@ -19,6 +20,24 @@ import (
 
 // free is memory without a limit.
 func free(int64) error { return nil }
+
+// The text is counted before it is looked at, and what it becomes before that is made.
+func TestDecodingIsCharged(t *testing.T) {
+	const size = 1000
+	full := errors.New("full")
+	for text, room := range map[string]int64{
+		"a = " + strings.Repeat("[", size):                 size,
+		"a = [" + strings.Repeat("1,", size/2) + "1]\nb =": 4 * size,
+	} {
+		_, err := decode([]byte(text), func(n int64) error {
+			if room -= n; room < 0 {
+				return full
+			}
+			return nil
+		})
+		require.Equal(t, full, err, text)
+	}
+}
 
 // official gives the texts of the official suite for TOML 1.0 under "valid" or "invalid", and what they
 // mean.
