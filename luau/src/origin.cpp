@@ -146,8 +146,11 @@ Effect effect_on(const Proto* p, int pc, int reg)
 }
 
 // The instruction whose value is in the register before pc; -1 when more than one may have set it.
-int setter_of(const Proto* p, int reg, int pc)
+int setter_of(const Call& call, int reg, int pc)
 {
+    if (!call.may_read(pc))
+        return -1;
+    const Proto* p = call.p;
     int setter = -1, branch = 0; // code before branch may have been jumped over
     for (int at = 0; at < pc; at += Luau::getOpLength(op_at(p, at)))
     {
@@ -277,7 +280,7 @@ Origin captured(const Call& call, int i)
 // The constant that the register holds, where the code loads one.
 const TValue* constant(const Call& call, int reg, int pc, TValue& number)
 {
-    int at = luaF_findlocal(call.p, reg, pc) ? -1 : setter_of(call.p, reg, pc);
+    int at = luaF_findlocal(call.p, reg, pc) ? -1 : setter_of(call, reg, pc);
     if (at < 0)
         return nullptr;
     if (op_at(call.p, at) == LOP_LOADK)
@@ -361,12 +364,12 @@ Origin import_of(const Call& call, int pc, std::string* next)
 
 Origin origin_of(const Call& call, int reg, int pc, int depth)
 {
-    if (depth > kMostNested)
-        return nothing();
     const Proto* p = call.p;
+    if (depth > kMostNested || !call.may_read(p->sizelocvars))
+        return nothing();
     if (const LocVar* local = luaF_findlocal(p, reg, pc))
         return named("local", plain(local->varname), call.ci->base + reg);
-    int at = setter_of(p, reg, pc);
+    int at = setter_of(call, reg, pc);
     if (at < 0)
         return nothing();
     Instruction insn = p->code[at];

@@ -282,26 +282,24 @@ void Finder::put(Buf& out) const
 
 } // namespace
 
-bool put_subject(lua_State* L, CallInfo* ci, const char* message, size_t size, Buf& out)
+void put_subject(lua_State* L, CallInfo* ci, const char* message, size_t size, Buf& out)
 {
     // A message of Luau's own is short.
     constexpr size_t kMostMessage = 2048;
     if (size > kMostMessage || ci <= L->base_ci || !isLua(ci))
-        return false;
+        return;
     size_t before = out.size();
     try
     {
         Finder finder(L, ci, message, size);
         if (!finder.find())
-            return false;
+            return;
         Insist insist(out);
         finder.put(out);
-        return true;
     }
     catch (const std::bad_alloc&)
     {
         out.resize(before);
-        return false;
     }
 }
 

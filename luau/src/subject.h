@@ -33,6 +33,17 @@ struct Call
     TValue globals;
     Call(lua_State* L, CallInfo* ci);
     Call(const Call&) = delete; // what is found points into it
+
+    // Counts what is read of the function. False when it was much: nothing ends a run while it is read, and
+    // an expression with many parts reads a long function again for each.
+    bool may_read(int n) const
+    {
+        left -= n;
+        return left >= 0;
+    }
+
+private:
+    mutable int64_t left = int64_t(1) << 22; // some 20 ms
 };
 
 // What the register holds before the instruction at pc, and where that came from.
@@ -52,6 +63,6 @@ Names names_in(lua_State* L, const TValue* owner, const std::string& key, bool c
 
 // Appends the subject of the error with this message that the instruction at hand in ci raised: see "error
 // record" in the header. Nothing when it is not certain. It raises nothing and allocates nothing in the VM.
-bool put_subject(lua_State* L, CallInfo* ci, const char* message, size_t size, Buf& out);
+void put_subject(lua_State* L, CallInfo* ci, const char* message, size_t size, Buf& out);
 
 } // namespace hk

@@ -215,18 +215,31 @@ void hostile_names()
     nested += "print(t.q.w.e.r.t.y.u.i.o.p.a.s.d.f.g.h)";
     CHECK_EQ(host.start(load_at(host, nested, 1, 2, 0)).status, HK_ERR_RUNTIME);
 
-    // __index that goes round in a circle.
+    // __index that goes round in a circle by the time of the error.
     CHECK_EQ(
         said(host.start(load_at(
             host,
-            "local a, b = {}, {} a.__index, b.__index = b, a setmetatable(a, b) setmetatable(b, a)"
-            " rawset(a, 'x', nil) local t = rawget(a, 'q') t.run()",
+            "local t = {} local function swap() local a, b = {}, {} a.__index, b.__index = b, a"
+            " setmetatable(a, b) setmetatable(b, a) t = a end t.foo(swap())",
             1,
             2,
             0
         ))),
-        "local t nil"
+        "field t.foo nil"
     );
+}
+
+// Each part of an expression is looked for from the start of its function, and nothing can end that.
+void long_functions()
+{
+    TestHost host;
+    std::string expression = "a[a[a[1]]][a[a[1]]].x()";
+    std::string before = "local a = setmetatable({ x = false }, {}) getmetatable(a).__index = function() return a end ";
+    CHECK_EQ(said(host.start(load_at(host, before + expression, 1, 2, 0))), "field a[a[a[1]]][a[a[1]]].x boolean");
+    for (int i = 0; i < 150000; i++)
+        before += "g=g ";
+    CHECK_EQ(said(host.start(load_at(host, before + "a.x()", 1, 2, 0))), "field a.x boolean");
+    CHECK_EQ(said(host.start(load_at(host, before + expression, 1, 2, 0))), "-");
 }
 
 } // namespace
@@ -238,5 +251,6 @@ int main()
     without_debug_information();
     the_rest_of_the_record();
     hostile_names();
+    long_functions();
     return check_result("subject");
 }
