@@ -89,7 +89,8 @@ enum
 };
 /* Into the VM only. HK_TABLE_FOLDED: keys are lower-case texts, and reading ignores case.
  * HK_TABLE_LAZY: the value of the key "" is a function. It is asked once for each field that is
- * missing, by name, and what it gives stays in the table unless it is nil. Scripts cannot change it. */
+ * missing, by name, and what it gives stays in the table unless it is nil. Scripts cannot change it, and
+ * no such call counts as one that they made. */
 enum
 {
     HK_FN_MAY_WAIT = 1,

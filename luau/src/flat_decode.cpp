@@ -38,7 +38,6 @@ int find_field(lua_State* L)
         return 0;
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_pushvalue(L, 2);
-    vm_of(L)->lookingUp = true;
     lua_call(L, 1, 1);
     if (lua_isnil(L, -1) || !lua_istable(L, 1))
         return 1;
@@ -290,6 +289,7 @@ private:
         lua_rawget(L, -2);
         if (!lua_isfunction(L, -1))
             return false;
+        leave_uncounted(clvalue(L->top - 1)); // a script that reads a field makes no host call
         lua_pushliteral(L, "");
         lua_pushnil(L);
         lua_rawset(L, -4);

@@ -5,8 +5,6 @@
 
 #include <pthread.h>
 
-#include <utility>
-
 namespace hk
 {
 
@@ -19,11 +17,12 @@ struct Callee
     uint32_t id;
     bool pure;
     bool quiet;
+    bool counted;
 };
 
-const Callee* callee_of(const Closure* f)
+Callee* callee_of(const Closure* f)
 {
-    return reinterpret_cast<const Callee*>(uvalue(&f->c.upvals[0])->data);
+    return reinterpret_cast<Callee*>(uvalue(&f->c.upvals[0])->data);
 }
 
 void callee_collected(lua_State* L, void* p)
@@ -72,7 +71,7 @@ struct HostScope
 void check_call(hk_vm* vm, lua_State* L, const Callee& callee, bool canWait)
 {
     check_kill(vm);
-    if (!std::exchange(vm->lookingUp, false))
+    if (callee.counted)
     {
         if (vm->limits.host_calls && vm->hostCalls >= vm->limits.host_calls)
             end_run(vm, HK_KILL_HOST_CALLS);
@@ -197,9 +196,16 @@ void push_host_function(lua_State* L, uint32_t id, uint8_t flags, const char* na
     callee->id = id;
     callee->pure = (flags & HK_FN_PURE) != 0;
     callee->quiet = (flags & HK_FN_QUIET) != 0;
+    callee->counted = true;
     lua_pushlstring(L, name, size);
     const char* kept = vm_of(L)->names.emplace(name, size).first->c_str();
     lua_pushcclosurek(L, host_call, kept, 2, (flags & HK_FN_MAY_WAIT) ? host_continue : nullptr);
+}
+
+void leave_uncounted(const Closure* f)
+{
+    if (f->isC && f->c.f == host_call)
+        callee_of(f)->counted = false;
 }
 
 void flush_output(hk_vm* vm)

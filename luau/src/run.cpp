@@ -231,7 +231,6 @@ extern "C" void hk_run_begin(hk_vm* vm, uint64_t run, const hk_limits* limits)
     vm->limits = limits ? *limits : hk_limits{};
     vm->hostCalls = 0;
     vm->checks = 0;
-    vm->lookingUp = false;
     vm->outputTotal = 0;
     vm->output.clear();
     vm->attention.store(0, std::memory_order_seq_cst);

@@ -193,7 +193,6 @@ struct hk_vm
     } full{};            // where a collection freed too little
     hk_limits limits{};
     uint64_t hostCalls = 0;
-    bool lookingUp = false; // the next host call finds a field of a lazy table: the script made none
     uint64_t outputTotal = 0;
     uint64_t checks = 0; // calls of assert
     std::atomic<int64_t> charged{0};
@@ -327,6 +326,7 @@ void give_output(hk_vm* vm, const char* text, size_t size);
 int host_call(lua_State* L);
 int host_continue(lua_State* L, int status);
 void push_host_function(lua_State* L, uint32_t id, uint8_t flags, const char* name, size_t size);
+void leave_uncounted(const Closure* f); // a host function that no script calls itself
 
 // Set-up.
 bool ready_native(hk_vm* vm);        // false: there is no native code on this machine

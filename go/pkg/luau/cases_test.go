@@ -308,3 +308,28 @@ func TestLimitsOfARun(t *testing.T) {
 	_, err = s.Do(background, "=t", "f() f() f()")
 	requireCode(t, luau.CodeLimit, err) // one run for both calls
 }
+
+// Reading a field of a lazy table is no host call, also where it fails: it leaves nothing for the next call.
+func TestLazyFieldsCountForNothing(t *testing.T) {
+	asked, calls := 0, 0
+	s := newState(t, luau.Options{Limits: luau.Limits{HostCalls: 10}})
+	define(t, s, "f", func(*luau.Call) error { calls++; return nil })
+	require.NoError(t, s.SetGlobal("lazy", luau.Lazy{Find: luau.Func{Name: "lazy", Do: func(c *luau.Call) error {
+		asked++
+		return c.Return(nil)
+	}}}))
+	run(t, s, "for i = 1, 100 do local _ = lazy['n' .. i] end for i = 1, 10 do f() end")
+	require.Equal(t, 100, asked)
+	require.Equal(t, 10, calls)
+
+	calls = 0
+	_, err := s.Do(background, "=t", `
+		local function read() return lazy.x end
+		local function deep()
+			if not pcall(read) then for i = 1, 100 do pcall(read) f() end end
+			string.gsub("x", "x", deep)
+		end
+		pcall(deep)`)
+	requireCode(t, luau.CodeLimit, err)
+	require.Equal(t, 10, calls)
+}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"math/big"
 	"reflect"
@@ -122,7 +121,7 @@ func (e *encoder) special(v any) error {
 	case Folded:
 		return e.marked(capi.TableFolded, v)
 	case Lazy:
-		return e.lazy(v)
+		return e.marked(capi.TableLazy, map[string]any{"": v.Find}) // where the VM looks for it
 	case *Function:
 		return e.reference(capi.RefFunction, innerRef(v))
 	case *Thread:
@@ -145,15 +144,6 @@ func (e *encoder) marked(flag byte, m map[string]any) error {
 	}
 	e.buf[start+1] |= flag
 	return nil
-}
-
-func (e *encoder) lazy(v Lazy) error {
-	all := maps.Clone(v.Fields)
-	if all == nil {
-		all = map[string]any{}
-	}
-	all[""] = v.Find // the place where the VM looks for it
-	return e.marked(capi.TableLazy, all)
 }
 
 func (e *encoder) reference(kind byte, r *Ref) error {

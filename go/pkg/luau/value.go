@@ -28,12 +28,10 @@ type Native string
 // ReadOnly is a table that scripts cannot change.
 type ReadOnly map[string]any
 
-// Lazy is a table that scripts cannot change, whose missing fields are made when a script first reads
-// them: Find is called with the name and gives the value, or nothing. It cannot wait.
-type Lazy struct {
-	Fields map[string]any
-	Find   Func
-}
+// Lazy is a table that scripts cannot change, whose fields are made when a script first reads them:
+// Find is called with the name and gives the value, or nothing. It cannot wait, and is no host call of the
+// script.
+type Lazy struct{ Find Func }
 
 // Folded is a table whose keys scripts may read in any case. The keys here must be lower case.
 type Folded map[string]any
