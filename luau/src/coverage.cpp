@@ -67,9 +67,5 @@ extern "C" hk_result hk_coverage(hk_vm* vm, hk_ref chunk)
     if (!found)
         return text_result(vm, HK_ERR_INVALID, "coverage is of a loaded chunk");
     memcpy(out.data() + 2, &report.count, 4);
-    hk_result r = {};
-    r.count = 1;
-    r.data = out.data();
-    r.size = out.size();
-    return r;
+    return flat_result(out, 1);
 }

@@ -176,8 +176,14 @@ hk_result text_result(hk_vm* vm, hk_status status, const char* fmt, ...)
     out.clear();
     Insist insist(out);
     out.put(text, size_t(n) < sizeof(text) ? size_t(n) : sizeof(text) - 1);
+    return flat_result(out, 0, status);
+}
+
+hk_result flat_result(const Buf& out, uint32_t count, hk_status status)
+{
     hk_result r = {};
     r.status = status;
+    r.count = count;
     r.data = out.data();
     r.size = out.size();
     return r;
@@ -280,12 +286,7 @@ hk_result error_result(hk_vm* vm, lua_State* from, int status)
     put_noted_subject(vm, out);
     lua_settop(L, top);
 
-    hk_result r = {};
-    r.status = status == LUA_ERRMEM ? HK_ERR_MEMORY : HK_ERR_RUNTIME;
-    r.count = 5;
-    r.data = out.data();
-    r.size = out.size();
-    return r;
+    return flat_result(out, 5, status == LUA_ERRMEM ? HK_ERR_MEMORY : HK_ERR_RUNTIME);
 }
 
 hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status, bool keep)
@@ -294,8 +295,6 @@ hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status,
         return killed_result(vm);
     Buf& out = frame_of(vm).results;
     out.clear();
-    hk_result r = {};
-    r.status = status;
     if (count > 0)
     {
         std::string why;
@@ -314,10 +313,7 @@ hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status,
         if (!ok)
             return text_result(vm, HK_ERR_CONVERT, "%s", why.c_str());
     }
-    r.count = uint32_t(count);
-    r.data = out.data();
-    r.size = out.size();
-    return r;
+    return flat_result(out, uint32_t(count), status);
 }
 
 int trace_handler(lua_State* L)
@@ -353,11 +349,7 @@ extern "C" hk_result hk_traceback(hk_vm* vm)
     hk::Buf& out = hk::frame_of(vm).results;
     out.clear();
     hk::put_frame_list(vm, L, out);
-    hk_result r = {};
-    r.count = 1;
-    r.data = out.data();
-    r.size = out.size();
-    return r;
+    return hk::flat_result(out, 1);
 }
 
 extern "C" hk_result hk_thread_place(hk_vm* vm, hk_ref thread)
@@ -371,9 +363,11 @@ extern "C" hk_result hk_thread_place(hk_vm* vm, hk_ref thread)
     lua_pop(L, 1);
     if (!co)
         return hk::text_result(vm, HK_ERR_INVALID, "not a thread");
-    std::vector<lua_State*> chain;
-    for (; co && chain.size() < 200; co = hk::next_broken(vm, co))
-        chain.push_back(co);
+    constexpr size_t kMost = 256; // Luau nests fewer
+    lua_State* chain[kMost];
+    size_t length = 0;
+    for (; co && length < kMost; co = hk::next_broken(vm, co))
+        chain[length++] = co;
     hk::Buf& out = hk::frame_of(vm).results;
     out.clear();
     hk::put_frames_by(
@@ -381,16 +375,12 @@ extern "C" hk_result hk_thread_place(hk_vm* vm, hk_ref thread)
         [&]
         {
             uint32_t count = 0;
-            for (size_t i = chain.size(); i > 0; i--)
+            for (size_t i = length; i > 0; i--)
                 count += hk::put_frames(vm, chain[i - 1], out, 0, 0);
             return count;
         }
     );
-    hk_result r = {};
-    r.count = 1;
-    r.data = out.data();
-    r.size = out.size();
-    return r;
+    return hk::flat_result(out, 1);
 }
 
 extern "C" hk_result hk_subject(hk_vm* vm, const char* message, size_t size)
@@ -407,11 +397,7 @@ extern "C" hk_result hk_subject(hk_vm* vm, const char* message, size_t size)
     hk::Buf& out = hk::frame_of(vm).results;
     out.clear();
     hk::put_noted_subject(vm, out);
-    hk_result r = {};
-    r.count = 1;
-    r.data = out.data();
-    r.size = out.size();
-    return r;
+    return hk::flat_result(out, 1);
 }
 
 extern "C" hk_result hk_caller(hk_vm* vm)
@@ -429,9 +415,5 @@ extern "C" hk_result hk_caller(hk_vm* vm)
     const char* source = ar.source ? ar.source : "";
     out.put_text(HK_T_STRING, source, strlen(source));
     out.put_number(ar.currentline > 0 ? ar.currentline : 0);
-    hk_result r = {};
-    r.count = 2;
-    r.data = out.data();
-    r.size = out.size();
-    return r;
+    return hk::flat_result(out, 2);
 }

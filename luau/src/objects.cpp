@@ -75,9 +75,7 @@ void give_top(hk_vm* vm, lua_State* L, hk_result& r, Keep keep)
         r = text_result(vm, HK_ERR_CONVERT, "%s", text.c_str());
         return;
     }
-    r.count = 1;
-    r.data = out.data();
-    r.size = out.size();
+    r = flat_result(out, 1);
 }
 
 } // namespace

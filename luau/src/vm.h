@@ -314,6 +314,7 @@ constexpr int kKilled = -1; // status of protect besides Luau's own
 // Results.
 hk_result text_result(hk_vm* vm, hk_status status, const char* fmt, ...) __attribute__((format(printf, 3, 4)));
 hk_result killed_result(hk_vm* vm);
+hk_result flat_result(const Buf& out, uint32_t count, hk_status status = HK_OK); // so many values in out
 // The error object is on top of `from` and is popped; frames come from `from`.
 hk_result error_result(hk_vm* vm, lua_State* from, int status);
 hk_result values_result(hk_vm* vm, lua_State* from, int count, hk_status status, bool keep = false);
