@@ -249,7 +249,7 @@ void hk_vm_stats(hk_vm* vm, hk_stats* out);
  * Profiles: where scripts spend processor time. While one is taken, somebody calls hk_attend with
  * HK_ATTEND_SAMPLE again and again, once a millisecond perhaps, and each time the script notes its
  * stack with the time that its OS thread used since the one before. Waiting takes none. Nothing that
- * limits a run counts what a profile takes; at most some ten MB.
+ * limits a run counts what a profile takes; at most some twenty MB.
  */
 enum
 {

@@ -227,15 +227,9 @@ uint32_t Profile::frame_of(const Key& key)
 
 uint32_t Profile::text_of(const char* text, bool& lost)
 {
-    auto seen = known.find(text);
-    if (seen != known.end() && texts[seen->second] == text)
-        return seen->second;
     uint32_t id = intern(std::string_view(text, strnlen(text, kMostName)));
     if (id == 0 && *text)
         lost = true;
-    if (known.size() >= kMostKnown)
-        known.clear();
-    known[text] = id;
     return id;
 }
 
@@ -244,9 +238,10 @@ uint32_t Profile::intern(std::string_view text)
     auto found = textIds.find(text);
     if (found != textIds.end())
         return found->second;
-    if (textBytes + text.size() > kMostText)
+    size_t cost = text.size() + kTextCost;
+    if (textBytes + cost > kMostText)
         return 0;
-    textBytes += text.size();
+    textBytes += cost;
     texts.emplace_back(text);
     uint32_t id = uint32_t(texts.size() - 1);
     textIds.emplace(texts.back(), id);

@@ -38,7 +38,7 @@ private:
     static constexpr size_t kMoreForNotes = kMostNodes / 4;
     static constexpr size_t kMostFrames = size_t(1) << 16;
     static constexpr size_t kMostText = size_t(4) << 20;
-    static constexpr size_t kMostKnown = size_t(1) << 15;
+    static constexpr size_t kTextCost = 128; // of each beside its bytes
     static constexpr size_t kMostName = 512;
 
     struct Key
@@ -82,7 +82,6 @@ private:
     std::deque<std::string> texts;
     size_t textBytes = 0;
     std::unordered_map<std::string_view, uint32_t> textIds;
-    std::unordered_map<const char*, uint32_t> known; // Luau's own strings; the text decides, they may be gone
     std::vector<hk_frame> frames;
     std::unordered_map<Key, uint32_t, KeyHash> frameIds;
     std::vector<hk_stack> nodes;

@@ -67,7 +67,7 @@ type ProfileStack struct {
 }
 
 // StartProfile begins a profile of all that the State runs, in place of an earlier one. It lasts until
-// StopProfile or Close, through Reset as well, and counts against no limit: it takes ten MB or so at most,
+// StopProfile or Close, through Reset as well, and counts against no limit: it takes some twenty MB at most,
 // and some percent of the time.
 func (s *State) StartProfile(o ProfileOptions) error {
 	if o.Every < 0 {

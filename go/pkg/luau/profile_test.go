@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -181,18 +179,6 @@ func TestProfileOfManyShapes(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestProfileOfManyNames(t *testing.T) {
-	var source strings.Builder
-	source.WriteString("local t = {}\n")
-	for i := range 10_000 {
-		fmt.Fprintf(&source, "function t.f%d() return %d end\n", i, i)
-	}
-	source.WriteString("local x = 0 for _ = 1, 20 do for _, f in t do x += f() end end look()")
-	p, err := profiled(t, source.String())
-	require.NoError(t, err)
-	require.Zero(t, p.Lost)
 }
 
 func TestProfileOfAnEndedRun(t *testing.T) {
