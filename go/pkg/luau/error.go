@@ -203,12 +203,7 @@ func (s *State) placed(err error, r capi.Result) error {
 	if !ok || r.Count != 1 {
 		return err
 	}
-	d := decoder{state: s, data: r.Data}
-	frames, bad := d.value(0)
-	if bad != nil {
-		return err
-	}
-	e.Frames = readFrames(frames)
+	e.Frames = s.framesIn(r)
 	e.locate()
 	return e
 }
@@ -226,7 +221,7 @@ func (s *State) endOf(reason uint32) error {
 	return KilledBy(cause)
 }
 
-// scriptError reads an error record: message, value, frames.
+// scriptError reads an error record, as hukilau.h describes it.
 func (s *State) scriptError(r capi.Result) error {
 	if r.Status == capi.ErrMemory && r.Count == 0 {
 		return fail(CodeMemory, "%s", r.Data)
@@ -236,30 +231,16 @@ func (s *State) scriptError(r capi.Result) error {
 		e.Code = CodeMemory
 	}
 	d := decoder{state: s, data: r.Data}
-	message, err := d.value(0)
-	if err == nil {
-		e.Message, _ = message.(string)
-		e.Value, err = d.value(0)
-		e.host = d.failed
+	var record [5]any
+	var err error
+	for i := 0; i < len(record) && err == nil; i++ {
+		record[i], err = d.value(0)
 	}
-	if err == nil {
-		var frames any
-		if frames, err = d.value(0); err == nil {
-			e.Frames = readFrames(frames)
-		}
-	}
-	if err == nil {
-		var number any
-		if number, err = d.value(0); err == nil {
-			e.cause = s.raised.find(number)
-		}
-	}
-	if err == nil {
-		var subject any
-		if subject, err = d.value(0); err == nil {
-			e.Subject = e.subjectOr(readSubject(subject))
-		}
-	}
+	e.Message, _ = record[0].(string)
+	e.Value, e.host = record[1], d.failed
+	e.Frames = readFrames(record[2])
+	e.cause = s.raised.find(record[3])
+	e.Subject = e.subjectOr(readSubject(record[4]))
 	if e.Message == "" && e.Value != nil {
 		e.Message = "the error value " + shown(e.Value)
 	}
@@ -377,6 +358,13 @@ func (e *Error) withAllFrames() any {
 	table = maps.Clone(table)
 	table[framesField] = frameList(e.Frames)
 	return table
+}
+
+// framesIn reads a result that is a list of frames.
+func (s *State) framesIn(r capi.Result) []Frame {
+	d := decoder{state: s, data: r.Data}
+	list, _ := d.value(0) // nothing where it is none
+	return readFrames(list)
 }
 
 func readFrames(v any) []Frame {

@@ -14,15 +14,10 @@ func (s *State) Raised(code Code, message string) *Error {
 		return e
 	}
 	defer s.done()
-	d := decoder{state: s, data: s.vm.Traceback().Data}
-	if list, err := d.value(0); err == nil {
-		e.Frames = readFrames(list)
-	}
-	e.Frames = afterHandler(e.Frames)
-	d = decoder{state: s, data: s.vm.Subject(message).Data}
-	if subject, err := d.value(0); err == nil {
-		e.Subject = readSubject(subject)
-	}
+	e.Frames = afterHandler(s.framesIn(s.vm.Traceback()))
+	d := decoder{state: s, data: s.vm.Subject(message).Data}
+	subject, _ := d.value(0)
+	e.Subject = readSubject(subject)
 	e.locate()
 	return e
 }
@@ -48,12 +43,7 @@ func (s *State) Stack(t ThreadID) []Frame {
 	if r.Status != capi.OK {
 		return nil
 	}
-	d := decoder{state: s, data: r.Data}
-	list, err := d.value(0)
-	if err != nil {
-		return nil
-	}
-	return readFrames(list)
+	return s.framesIn(r)
 }
 
 // At is e at the place that these frames give, for an error that has none.

@@ -11,9 +11,7 @@ import (
 
 // An error that reaches the host names what had no value; what a script catches is as Luau has it.
 func TestErrorsNameTheirSubject(t *testing.T) {
-	s, err := luau.New(luau.Options{})
-	require.NoError(t, err)
-	defer s.Close()
+	s := newState(t, luau.Options{})
 	ctx := context.Background()
 	for source, want := range map[string]string{
 		"local lib = { encode = print } lib.encod({})":                     `lib has no "encod"; did you mean lib.encode?`,
@@ -49,14 +47,12 @@ func TestErrorsNameTheirSubject(t *testing.T) {
 
 // A host function that lets a script's error through keeps what it was about.
 func TestSubjectsPassHostFunctions(t *testing.T) {
-	s, err := luau.New(luau.Options{})
-	require.NoError(t, err)
-	defer s.Close()
+	s := newState(t, luau.Options{})
 	require.NoError(t, s.SetGlobal("apply", luau.FuncOf("apply", func(ctx context.Context, f *luau.Function) error {
 		_, err := f.Call(ctx)
 		return err
 	})))
-	_, err = s.Do(context.Background(), "=x", "apply(function() local t = {} t.x() end)")
+	_, err := s.Do(context.Background(), "=x", "apply(function() local t = {} t.x() end)")
 	var e *luau.Error
 	require.ErrorAs(t, err, &e)
 	require.NotNil(t, e.Subject)
