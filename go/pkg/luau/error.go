@@ -283,9 +283,6 @@ func (e *Error) Behind(inner *Error) *Error {
 	if inner.Line > 0 {
 		copied.Chunk, copied.Line = inner.Chunk, inner.Line
 	}
-	if copied.Subject == nil {
-		copied.Subject = inner.Subject
-	}
 	return &copied
 }
 
