@@ -360,6 +360,20 @@ static void garbage_has_a_frame()
     CHECK(seen.frame("(garbage collector)") != nullptr);
 }
 
+static void library_calls_are_leaves()
+{
+    ProfileHost host;
+    hk_profile_start(host.vm);
+    {
+        Watcher watcher(host.vm);
+        const char* source = "local t = {} for i = 1, 50000 do t[i] = i * 7919 % 50021 end table.sort(t)";
+        while (!watcher.enough())
+            CHECK_EQ(host.start_source(source).status, HK_OK);
+    }
+    Seen seen(host.vm);
+    CHECK(seen.ending("main chunk:1>sort") > 0);
+}
+
 static void ended_runs_are_told()
 {
     ProfileHost host;
@@ -441,6 +455,7 @@ int main()
     many_functions_are_bounded();
     many_stacks_are_bounded();
     garbage_has_a_frame();
+    library_calls_are_leaves();
     ended_runs_are_told();
     nothing_else_changes();
     return check_result("profile");
