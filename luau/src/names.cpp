@@ -3,7 +3,6 @@
 
 #include "lobject.h"
 #include "ltable.h"
-#include "ltm.h"
 
 #include <ctype.h>
 
@@ -19,7 +18,6 @@ namespace
 constexpr size_t kMostCompared = 40; // length of a name
 constexpr size_t kMostNames = 1000;
 constexpr size_t kMostListed = 12;
-constexpr int kMostTables = 16;
 
 char lower(char c)
 {
@@ -89,17 +87,11 @@ void gather(const LuaTable* h, bool callable, std::vector<std::string>& names)
 Names names_in(lua_State* L, const TValue* owner, const std::string& key, bool callable)
 {
     std::vector<std::string> all;
-    for (int i = 0; owner && i < kMostTables; i++)
+    for (int i = 0; i < kMostTables && !ttisnil(owner); i++)
     {
-        LuaTable* metatable = nullptr;
         if (ttistable(owner))
-        {
             gather(hvalue(owner), callable, all);
-            metatable = hvalue(owner)->metatable;
-        }
-        else if (ttisstring(owner))
-            metatable = L->global->mt[LUA_TSTRING];
-        owner = metatable ? luaH_getstr(metatable, L->global->tmname[TM_INDEX]) : nullptr;
+        owner = index_of(L, owner);
     }
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());

@@ -20,7 +20,6 @@ namespace
 {
 
 constexpr int kMostNested = 8;     // parts of an expression
-constexpr int kMostTables = 16;    // that __index leads through
 constexpr size_t kMostText = 80;   // of an expression
 constexpr size_t kMostQuoted = 30; // of a text in it
 
@@ -191,29 +190,19 @@ std::string quoted(const std::string& s)
     return out + (s.size() > kMostQuoted ? "...\"" : "\"");
 }
 
-const TValue* index_of(lua_State* L, LuaTable* metatable)
-{
-    return metatable ? luaH_getstr(metatable, L->global->tmname[TM_INDEX]) : luaO_nilobject;
-}
-
 // A field, through tables that __index names; nullptr when only a call would tell.
 const TValue* field_of(lua_State* L, const TValue* owner, TString* key)
 {
     for (int i = 0; owner && i < kMostTables; i++)
     {
-        const TValue* next = nullptr;
+        const TValue* next = index_of(L, owner);
         if (ttistable(owner))
         {
             const TValue* found = luaH_getstr(hvalue(owner), key);
-            if (!ttisnil(found))
+            if (!ttisnil(found) || ttisnil(next))
                 return found;
-            next = index_of(L, hvalue(owner)->metatable);
-            if (ttisnil(next))
-                return luaO_nilobject;
         }
-        else if (ttisstring(owner))
-            next = index_of(L, L->global->mt[LUA_TSTRING]);
-        if (!next || !ttistable(next))
+        if (!ttistable(next))
             return nullptr;
         owner = next;
     }
@@ -342,6 +331,16 @@ TString* constant_name(const Proto* p, uint32_t k)
 Call::Call(lua_State* L, CallInfo* ci) : L(L), ci(ci), function(clvalue(ci->func)), p(ci->p)
 {
     sethvalue(L, &globals, function->env);
+}
+
+const TValue* index_of(lua_State* L, const TValue* value)
+{
+    LuaTable* metatable = nullptr;
+    if (ttistable(value))
+        metatable = hvalue(value)->metatable;
+    else if (ttisstring(value))
+        metatable = L->global->mt[LUA_TSTRING];
+    return metatable ? luaH_getstr(metatable, L->global->tmname[TM_INDEX]) : luaO_nilobject;
 }
 
 Origin import_of(const Call& call, int pc, std::string* next)

@@ -52,6 +52,10 @@ Origin origin_of(const Call& call, int reg, int pc, int depth = 0);
 // next; the whole path when nothing was.
 Origin import_of(const Call& call, int pc, std::string* next);
 
+// Where Luau looks for what a value does not have itself: __index of its metatable, or nil.
+const TValue* index_of(lua_State* L, const TValue* value);
+constexpr int kMostTables = 16; // that __index leads through
+
 // The names that something has: the one that looks like the key, if any does, and the first few.
 struct Names
 {
