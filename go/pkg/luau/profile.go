@@ -2,6 +2,7 @@ package luau
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"time"
 	"weak"
 
@@ -10,7 +11,8 @@ import (
 
 // ProfileOptions say how a profile is taken. The zero value is a good default.
 type ProfileOptions struct {
-	// Every is the time between two samples. Zero means a millisecond.
+	// Every is the mean time between two samples. Zero means a millisecond. It varies by half, so that
+	// samples do not keep step with a loop.
 	Every time.Duration
 }
 
@@ -111,7 +113,8 @@ func (s *State) stopSampling() {
 
 // sample asks for samples until it is stopped. It does not keep a forgotten State alive.
 func sample(of weak.Pointer[State], every time.Duration, stop <-chan struct{}) {
-	tick := time.NewTicker(every)
+	next := func() time.Duration { return every/2 + rand.N(every) }
+	tick := time.NewTimer(next())
 	defer tick.Stop()
 	for {
 		select {
@@ -119,6 +122,7 @@ func sample(of weak.Pointer[State], every time.Duration, stop <-chan struct{}) {
 			return
 		case <-tick.C:
 		}
+		tick.Reset(next())
 		s := of.Value()
 		if s == nil {
 			return
