@@ -28,6 +28,8 @@ var layers = []layer{
 	{"capi", `^go/internal/capi$`, false},
 	{"pkg/luau", `^go/pkg/luau$`, false},
 	{"spelling", `^go/internal/spelling$`, false},
+	{"values", `^go/internal/(jsonvalue|size|redact)$`, false},
+	{"schema and config", `^go/internal/(schema|config)$`, false},
 	{"libraries", `^libs$|^go/internal/(module|luaudoc|visible)$`, false},
 	{"pkg/hostmod", `^go/pkg/hostmod$`, false},
 	{"registry", `^go/internal/registry$`, false},
