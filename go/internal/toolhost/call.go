@@ -1,0 +1,268 @@
+package toolhost
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/schema"
+	"github.com/hukilau/hukilau/go/internal/tooldef"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// Caller is who calls, and what the face knows about it.
+type Caller struct {
+	Name    string // as the log and rate limits know it; "" is nobody in particular
+	Face    string // "cli", "http", "mcp", "agent", "tool"
+	Session string // whose state it is; "" is that of Name
+}
+
+// Request is a call of a tool.
+type Request struct {
+	Tool   string
+	Args   []byte // a JSON object; empty is {}
+	Value  any    // in place of Args: a JSON tree, which the call may keep
+	Caller Caller
+	Sink   Sink   // gets what the tool tells meanwhile; nil: nobody listens
+	ID     string // of the call; "" makes one
+	// Approval is the id of an approval that was given for this very call.
+	Approval string
+}
+
+// Answer is the result of a call.
+type Answer struct {
+	ID     string
+	JSON   []byte // the result
+	Took   time.Duration
+	Tokens int64 // of models
+}
+
+// Call runs one call through the pipeline. The error carries the call's id.
+func (h *Host) Call(ctx context.Context, req Request) (*Answer, *Error) {
+	c := &call{host: h, req: req, began: h.options.Now()}
+	if c.id = req.ID; c.id == "" {
+		c.id = newID()
+	}
+	answer, failed := c.run(ctx)
+	c.record(answer, failed)
+	return answer, failed
+}
+
+func newID() string {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return uuid.NewString()
+	}
+	return id.String()
+}
+
+// call is one call under way. It is what the script finds behind ctx.
+type call struct {
+	host   *Host
+	req    Request
+	id     string
+	tool   *tooldef.Tool
+	runner *runner
+	args   any // a JSON tree, completed
+	parent *call
+	depth  int
+	began  time.Time
+	ran    bool
+	budget budget
+	told   told
+}
+
+// run is the pipeline: find, validate, defaults, permission, rate, approval, run, validate the result.
+func (c *call) run(ctx context.Context) (answer *Answer, failed *Error) {
+	defer func() {
+		if failed != nil && failed.ID == "" {
+			copied := *failed
+			copied.ID = c.id
+			failed = &copied
+		}
+	}()
+	if failed := c.find(); failed != nil {
+		return nil, failed
+	}
+	if failed := c.readArgs(); failed != nil {
+		return nil, failed
+	}
+	if failed := c.host.rates.allow(c.tool, c.req.Caller.Name); failed != nil {
+		return nil, failed
+	}
+	if failed := c.approved(ctx); failed != nil {
+		return nil, failed
+	}
+	leave, failed := c.enter(ctx)
+	if failed != nil {
+		return nil, failed
+	}
+	defer leave()
+	return c.invoke(ctx)
+}
+
+func (c *call) find() *Error {
+	served := c.host.current.Load()
+	tool, ok := served.tools.Find(c.req.Tool)
+	if !ok {
+		return &Error{Code: NotFound, Message: "no tool registered with name: " + shortened(c.req.Tool)}
+	}
+	c.tool, c.runner = tool, served.runners[tool.Name]
+	return nil
+}
+
+// shortened keeps what a client sent from filling an answer.
+func shortened(text string) string {
+	if len(text) > 100 {
+		return text[:100] + "..."
+	}
+	return text
+}
+
+func (c *call) readArgs() *Error {
+	value := c.req.Value
+	if value == nil {
+		decoded, failed := ReadArgs(c.req.Args)
+		if failed != nil {
+			return failed
+		}
+		value = decoded
+	}
+	completed := c.tool.Params.Defaults(value)
+	if violations := c.tool.Params.Validate(completed); len(violations) > 0 {
+		return badArgs(violations)
+	}
+	c.args = completed
+	return nil
+}
+
+// ReadArgs reads the arguments of a call: a JSON object, or nothing.
+func ReadArgs(text []byte) (map[string]any, *Error) {
+	if len(text) == 0 {
+		return map[string]any{}, nil
+	}
+	value, err := jsonvalue.Decode(text, jsonvalue.Options{})
+	if err != nil {
+		return nil, &Error{Code: BadRequest, Message: "the arguments are not JSON: " + err.Error(), Detail: "json"}
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil, &Error{Code: BadRequest, Message: "the arguments must be a JSON object, not " + kindOf(value), Detail: "invalid_params"}
+	}
+	return object, nil
+}
+
+func kindOf(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case string:
+		return "a string"
+	case []any:
+		return "an array"
+	}
+	return "a number"
+}
+
+// badArgs tells the first violation; the others follow it.
+func badArgs(violations []schema.Violation) *Error {
+	first := violations[0]
+	failed := &Error{Code: BadRequest, Message: first.Message, Path: first.Pointer, Detail: "invalid_params"}
+	all := make([]any, len(violations))
+	for i, v := range violations {
+		all[i] = map[string]any{"path": v.Pointer, "message": v.Message}
+	}
+	if len(all) > 1 {
+		failed.Data = map[string]any{"violations": all}
+	}
+	return failed
+}
+
+// enter waits for a place. A call by another tool runs in that one's place.
+func (c *call) enter(ctx context.Context) (leave func(), failed *Error) {
+	c.host.wait.Add(1)
+	if c.parent != nil {
+		return c.host.wait.Done, nil
+	}
+	if failed := c.host.admitted.enter(ctx, c.tool.Name); failed != nil {
+		c.host.wait.Done()
+		return nil, failed
+	}
+	return func() {
+		c.host.admitted.leave(c.tool.Name)
+		c.host.wait.Done()
+	}, nil
+}
+
+type callKey struct{}
+
+func callOf(ctx context.Context) *call {
+	c, _ := ctx.Value(callKey{}).(*call)
+	return c
+}
+
+func (c *call) invoke(outer context.Context) (*Answer, *Error) {
+	pool, err := c.runner.start()
+	if err != nil {
+		return nil, scriptFailure(err, luau.CodeOf(err))
+	}
+	limit := c.runner.timeout()
+	ctx, cancel := context.WithTimeoutCause(outer, limit, errTime)
+	defer cancel()
+	ctx = toolmod.With(context.WithValue(ctx, callKey{}, c), c)
+	c.ran = true
+	var result []byte
+	began := time.Now()
+	err = pool.Invoke(ctx, func(values luau.Values) (err error) {
+		result, err = c.take(values)
+		return err
+	}, c.args)
+	c.told.flush(c)
+	took := time.Since(began)
+	if err != nil {
+		return nil, failure(outer, c.tool, limit, err)
+	}
+	if c.tool.Result != nil {
+		if result, err = c.checkResult(result); err != nil {
+			return nil, &Error{Code: ToolError, Message: err.Error(), Detail: "invalid_result"}
+		}
+	}
+	return &Answer{ID: c.id, JSON: result, Took: took, Tokens: c.budget.used.Load()}, nil
+}
+
+// take reads the JSON text that the prelude gives.
+func (c *call) take(values luau.Values) ([]byte, error) {
+	var text string
+	if err := values.Scan(&text); err != nil {
+		return nil, err
+	}
+	if len(text) > c.host.options.MaxResult {
+		return nil, &luau.Error{Code: luau.CodeLimit, Message: fmt.Sprintf(
+			"the result has %d bytes as JSON; at most %d are allowed", len(text), c.host.options.MaxResult)}
+	}
+	return []byte(text), nil
+}
+
+// checkResult validates the result. Where the schema says array, a script's empty table is one.
+func (c *call) checkResult(text []byte) ([]byte, error) {
+	value, err := jsonvalue.Decode(text, jsonvalue.Options{})
+	if err != nil {
+		return nil, err
+	}
+	value = c.tool.Result.Shape(value)
+	if violations := c.tool.Result.Validate(value); len(violations) > 0 {
+		first := violations[0]
+		place := first.Pointer
+		if place == "" {
+			place = "the result"
+		}
+		return nil, fmt.Errorf("the tool's result is not what its schema says: %s: %s", place, first.Message)
+	}
+	return jsonvalue.Encode(value)
+}

@@ -1,0 +1,152 @@
+package toolhost
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
+	"github.com/hukilau/hukilau/go/internal/store"
+	"github.com/hukilau/hukilau/go/internal/tooldef"
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+var _ toolmod.Host = (*call)(nil)
+
+// About implements toolmod.Host.
+func (c *call) About() map[string]any {
+	about := map[string]any{
+		"id": c.id, "tool": c.tool.Name, "caller": c.req.Caller.Name, "face": c.req.Caller.Face,
+		"deadline": hostmod.Seconds(c.deadline),
+	}
+	if c.req.Caller.Session != "" {
+		about["session"] = c.req.Caller.Session
+	}
+	if c.parent != nil {
+		about["parent"] = c.parent.id
+	}
+	return about
+}
+
+// Config implements toolmod.Host.
+func (c *call) Config() map[string]any {
+	if c.tool.Config == nil {
+		return map[string]any{}
+	}
+	return c.tool.Config
+}
+
+// Emit implements toolmod.Host. Nobody has to listen.
+func (c *call) Emit(ctx context.Context, chunk []byte) error {
+	if c.req.Sink == nil {
+		return nil
+	}
+	return c.req.Sink.Emit(ctx, chunk)
+}
+
+// Progress implements toolmod.Host.
+func (c *call) Progress(ctx context.Context, done, total float64, text string) error {
+	if c.req.Sink == nil {
+		return nil
+	}
+	return c.req.Sink.Progress(ctx, done, total, text)
+}
+
+// Elicit implements toolmod.Host.
+func (c *call) Elicit(ctx context.Context, message string, schema []byte) ([]byte, error) {
+	if sink, ok := c.req.Sink.(Elicitor); ok {
+		return sink.Elicit(ctx, message, schema)
+	}
+	return nil, &luau.Error{Code: "not_available", Message: "ctx.elicit: this client cannot ask its user"}
+}
+
+// Tools implements toolmod.Host.
+func (c *call) Tools() []string {
+	names := []string{}
+	for _, t := range c.host.Tools() {
+		if c.mayCall(t.Name) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+func (c *call) mayCall(name string) bool {
+	return slices.Contains(c.tool.Permissions.Tools, name) || slices.Contains(c.tool.Permissions.Tools, "*")
+}
+
+// CallTool implements toolmod.Host: the other tool runs in the place of this one, for the same caller, and with
+// no more than this one may reach.
+func (c *call) CallTool(ctx context.Context, name string, args []byte) ([]byte, error) {
+	if _, there := c.host.Find(name); !there {
+		return nil, &Error{Code: NotFound, Message: "no tool registered with name: " + shortened(name)}
+	}
+	if !c.mayCall(name) {
+		return nil, &hostmod.PermissionError{Key: "tools", Message: "calling the tool " + name + ": not in the tools that " + c.tool.Name +
+			" is granted (permissions: tools = [\"" + name + "\"])"}
+	}
+	if c.depth+1 >= c.host.options.Depth {
+		return nil, &luau.Error{Code: luau.CodeLimit, Message: "ctx.tools: tools call tools too deep; the limit is [limits] depth"}
+	}
+	child := &call{
+		host: c.host, id: newID(), parent: c, depth: c.depth + 1, began: c.host.options.Now(), budget: c.budget,
+		req: Request{Tool: name, Args: args, Sink: c.req.Sink, Caller: Caller{Name: c.req.Caller.Name, Face: "tool", Session: c.req.Caller.Session}},
+	}
+	answer, failed := child.run(ctx)
+	child.record(answer, failed)
+	if failed != nil {
+		return nil, failed
+	}
+	return answer.JSON, nil
+}
+
+// State implements toolmod.Host.
+func (c *call) State() toolmod.State { return stateOf{c.host.options.Store, c.scope()} }
+
+// scope is whose state it is: the session's, or the caller's where there is none. An agent's has its own.
+func (c *call) scope() string {
+	switch {
+	case c.req.Caller.Session != "":
+		return "session:" + c.req.Caller.Session
+	case c.req.Caller.Name != "":
+		return "caller:" + c.req.Caller.Name
+	}
+	return "shared"
+}
+
+type stateOf struct {
+	store *store.Store
+	scope string
+}
+
+var errNoStore = &luau.Error{Code: "not_available", Message: "ctx.state: this host keeps no state"}
+
+func (s stateOf) Load(ctx context.Context) (map[string]json.RawMessage, error) {
+	if s.store == nil {
+		return nil, errNoStore
+	}
+	return s.store.State.Load(ctx, s.scope)
+}
+
+func (s stateOf) Commit(ctx context.Context, changes map[string]json.RawMessage) error {
+	if s.store == nil {
+		return errNoStore
+	}
+	return s.store.State.Commit(ctx, s.scope, changes)
+}
+
+func (s stateOf) Get(ctx context.Context, key string) (json.RawMessage, int64, error) {
+	if s.store == nil {
+		return nil, 0, errNoStore
+	}
+	return s.store.State.Get(ctx, s.scope, key)
+}
+
+func (s stateOf) Swap(ctx context.Context, key string, version int64, value json.RawMessage) (bool, error) {
+	if s.store == nil {
+		return false, errNoStore
+	}
+	return s.store.State.Swap(ctx, s.scope, key, version, value)
+}
+

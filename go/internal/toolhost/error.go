@@ -1,0 +1,114 @@
+package toolhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hukilau/hukilau/go/internal/tooldef"
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// Code says what kind of error a call ended with. Every face maps it in one place.
+type Code string
+
+// The codes.
+const (
+	BadRequest    Code = "bad_request"    // the arguments are not what the tool takes
+	Unauthorized  Code = "unauthorized"   // nobody knows who calls
+	Permission    Code = "permission"     // the caller may not
+	NotFound      Code = "not_found"      // there is no such tool
+	Timeout       Code = "timeout"        // the tool took too long
+	TooLarge      Code = "too_large"      // the arguments or the result
+	RateLimited   Code = "rate_limited"   // the caller called too often
+	Cancelled     Code = "cancelled"      // the caller went away
+	ToolError     Code = "tool_error"     // the script failed, or went over a limit
+	Upstream      Code = "upstream"       // what the tool depends on failed
+	Busy          Code = "busy"           // too many calls at once
+	NeedsApproval Code = "needs_approval" // an operator has to approve the call first
+)
+
+// Error is how a call of a tool failed, as a client may see it: no paths of the host, no stacks, no secrets.
+type Error struct {
+	Code       Code
+	Message    string
+	Path       string        // JSON pointer to the argument that is wrong
+	Detail     string        // code of the engine, as "memory", or of what the script raised
+	Data       any           // what the script raised, when it was a table; a JSON tree
+	RetryAfter time.Duration // for RateLimited and Busy
+	ID         string        // of the call: the log has the whole story under it
+	cause      error
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap gives what the engine said.
+func (e *Error) Unwrap() error { return e.cause }
+
+// ErrorCode is the code as scripts see it.
+func (e *Error) ErrorCode() string { return string(e.Code) }
+
+// ErrorFields is what scripts see beside code and message.
+func (e *Error) ErrorFields() map[string]any {
+	fields := map[string]any{}
+	if e.Path != "" {
+		fields["path"] = e.Path
+	}
+	if e.Detail != "" {
+		fields["detail"] = e.Detail
+	}
+	return fields
+}
+
+// errTime is the cause of a run's end when its own time is over.
+var errTime = fmt.Errorf("%w", context.DeadlineExceeded)
+
+// failure is the Error of a run that ended with err.
+func failure(ctx context.Context, tool *tooldef.Tool, limit time.Duration, err error) *Error {
+	code := luau.CodeOf(err)
+	switch {
+	case errors.Is(err, errTime):
+		return &Error{Code: Timeout, Message: fmt.Sprintf("tool '%s' timed out after %s", tool.Name, seconds(limit)), Detail: "timeout", cause: err}
+	case ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		return &Error{Code: Timeout, Message: fmt.Sprintf("tool '%s' timed out: the deadline of the call that called it", tool.Name), Detail: "timeout", cause: err}
+	case ctx.Err() != nil:
+		return &Error{Code: Cancelled, Message: "the call was cancelled", Detail: "cancelled", cause: err}
+	case code == luau.CodeMemory:
+		return &Error{Code: ToolError, Message: fmt.Sprintf("tool '%s' went over its memory limit", tool.Name), Detail: "memory", cause: err}
+	}
+	return scriptFailure(err, code)
+}
+
+// scriptFailure is about what a script raised, or a part of it that the script did not catch.
+func scriptFailure(err error, code luau.Code) *Error {
+	failed := &Error{Code: ToolError, Message: err.Error(), Detail: string(code), cause: err}
+	var script *luau.Error
+	if !errors.As(err, &script) {
+		return failed
+	}
+	failed.Message = script.Error()
+	var denied *hostmod.PermissionError
+	if errors.As(err, &denied) {
+		failed.Code = Permission
+	}
+	if raised, ok := script.Value.(map[string]any); ok {
+		failed.Data = raised
+		if text, ok := raised["code"].(string); ok && text != "" {
+			failed.Detail = text
+		}
+	}
+	return failed
+}
+
+// seconds says how long in words: "30 seconds".
+func seconds(d time.Duration) string {
+	if d == time.Second {
+		return "1 second"
+	}
+	if d%time.Second == 0 {
+		return fmt.Sprintf("%d seconds", d/time.Second)
+	}
+	return fmt.Sprintf("%g seconds", d.Seconds())
+}

@@ -1,0 +1,165 @@
+package toolhost
+
+import (
+	"context"
+	"log/slog"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/hostmods/builtin"
+	"github.com/hukilau/hukilau/go/internal/hostmods/kvmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
+	"github.com/hukilau/hukilau/go/internal/tooldef"
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
+)
+
+// runner has the VMs of one tool. They are made when it is first called.
+type runner struct {
+	host *Host
+	tool *tooldef.Tool
+
+	mu   sync.Mutex
+	pool *engine.Pool
+	err  error // why there is no pool
+	gone bool  // no more calls begin, but for those that are on their way
+}
+
+func (r *runner) start() (*engine.Pool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pool == nil && r.err == nil {
+		r.pool, r.err = r.newPool()
+		if r.gone && r.pool != nil {
+			r.pool.Close() // it keeps no VMs then
+		}
+	}
+	return r.pool, r.err
+}
+
+func (r *runner) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gone = true
+	if r.pool != nil {
+		r.pool.Close()
+	}
+}
+
+func (r *runner) timeout() time.Duration {
+	if r.tool.Timeout > 0 {
+		return r.tool.Timeout
+	}
+	return r.host.options.Timeout
+}
+
+func (r *runner) memory() int64 {
+	if r.tool.Memory > 0 {
+		return r.tool.Memory
+	}
+	return r.host.options.Memory
+}
+
+func (r *runner) newPool() (*engine.Pool, error) {
+	config, err := r.config()
+	if err != nil {
+		return nil, err
+	}
+	o := &r.host.options
+	return engine.NewPool(config, engine.Program{
+		Chunk: r.tool.Chunk, Source: r.tool.Source, Around: prelude, AroundArgs: r.aroundArgs(),
+	}, engine.PoolOptions{
+		Isolation: r.tool.Isolation,
+		Limits:    engine.Limits{HostCalls: o.HostCalls, Output: o.Output, Log: o.Log},
+	})
+}
+
+func (r *runner) config() (*engine.Config, error) {
+	o := &r.host.options
+	parts := builtin.Parts{Environ: o.Environ, Keys: kvmod.NewStore(kvmod.Options{}).Module(r.tool.Name)}
+	if o.HTTP != nil {
+		module, err := o.HTTP(r.tool)
+		if err != nil {
+			return nil, err
+		}
+		parts.HTTP = module
+	}
+	modules := append(builtin.Modules(parts), toolmod.Module{})
+	if o.Modules != nil {
+		modules = append(modules, o.Modules(r.tool)...)
+	}
+	config := &engine.Config{
+		Modules: modules, Grants: r.grants(), MemoryLimit: r.memory(),
+		Print: printed, Log: logged, Waited: waited,
+	}
+	if o.Resolver != nil {
+		config.Resolver = o.Resolver(r.tool)
+	}
+	return config, nil
+}
+
+// grants are the tool's permissions; directories are seen from the config's folder.
+func (r *runner) grants() *hostmod.Grants {
+	p := &r.tool.Permissions
+	return &hostmod.Grants{
+		Net: p.Net, NetPrivate: p.NetPrivate, Env: p.Env, Read: r.folders(p.Read), Write: r.folders(p.Write),
+	}
+}
+
+func (r *runner) folders(given []string) []string {
+	all := make([]string, len(given))
+	for i, dir := range given {
+		all[i] = hostmod.From(r.host.options.Folder, dir)
+	}
+	return all
+}
+
+// parts are what the prelude can make before the first call: what the script has no word for is not made, as
+// an image with everything takes longer to reset.
+var (
+	parts = []string{"http", "log", "tools", "json", "env", "fs", "base64", "crypto", "sleep"}
+	words = regexp.MustCompile(`[A-Za-z_]\w*`)
+)
+
+func (r *runner) aroundArgs() []any {
+	used := []string{}
+	for _, word := range words.FindAllString(r.tool.Source, -1) {
+		if slices.Contains(parts, word) && !slices.Contains(used, word) {
+			used = append(used, word)
+		}
+	}
+	dialect, folder := "invoke", ""
+	if r.tool.Dialect == tooldef.Execute {
+		dialect = "execute"
+		folder = hostmod.From(r.host.options.Folder, path.Dir(strings.TrimPrefix(r.tool.Chunk, "@")))
+	}
+	return []any{dialect, used, folder}
+}
+
+// What a script prints, logs and waits for belongs to the call in the run's context.
+
+func printed(ctx context.Context, text []byte) {
+	if c := callOf(ctx); c != nil {
+		c.print(text)
+	}
+}
+
+func logged(record engine.Record) {
+	if c := callOf(record.Context); c != nil {
+		c.log(levels[record.Level], record.Message, record.Fields)
+	}
+}
+
+func waited(ctx context.Context, w engine.Wait) {
+	if c := callOf(ctx); c != nil {
+		c.waited(w)
+	}
+}
+
+var levels = map[hostmod.Level]slog.Level{
+	hostmod.Debug: slog.LevelDebug, hostmod.Info: slog.LevelInfo, hostmod.Warn: slog.LevelWarn, hostmod.Error: slog.LevelError,
+}
