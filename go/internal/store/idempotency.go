@@ -1,0 +1,259 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"sync"
+	"time"
+)
+
+const (
+	// AnswerLasts is how long an answer is given again.
+	AnswerLasts = 24 * time.Hour
+	// MaxAnswer is how many bytes of an answer's body are kept.
+	MaxAnswer = 16 << 20
+
+	pollOthers = 100 * time.Millisecond // how often another process's request is looked at
+	pollOwn    = 2 * time.Second
+	expireStep = 8 // expired records that each new one removes
+)
+
+// Idempotency remembers requests by the key their sender gave them, and what was answered, so that a
+// request that is sent again does its work once. Goroutines may share it.
+type Idempotency struct {
+	db       *database
+	now      func() time.Time
+	presence *presence
+
+	mu      sync.Mutex
+	waiting map[RequestID]*waiters
+	closed  chan struct{}
+}
+
+// RequestID is the identity of a request: see NewRequestID.
+type RequestID [sha256.Size]byte
+
+// NewRequestID makes the identity of a request of a caller to a tool with the sender's own key.
+func NewRequestID(caller, tool, key string) RequestID {
+	var text []byte
+	for _, part := range []string{caller, tool, key} {
+		text = binary.AppendUvarint(text, uint64(len(part)))
+		text = append(text, part...)
+	}
+	return sha256.Sum256(text)
+}
+
+// Kind is what a request turned out to be.
+type Kind int
+
+// Kinds of requests.
+const (
+	New      Kind = iota // to be worked on: Finish or Abandon must follow
+	Answered             // Answer holds what was answered
+	Mismatch             // the key was used for another request
+	InFlight             // someone works on it: see Wait
+)
+
+func (k Kind) String() string { return [...]string{"new", "answered", "mismatch", "in flight"}[k] }
+
+// Answer is what was answered to a request.
+type Answer struct {
+	Status  int
+	Type    string // of the content
+	Body    []byte
+	Dropped bool // the body was larger than MaxAnswer and is not kept
+}
+
+// Attempt is one sending of a request.
+type Attempt struct {
+	Kind   Kind
+	Answer Answer
+
+	of     *Idempotency
+	id     RequestID
+	hash   string
+	number int64
+}
+
+// waiters are those who wait for one request of this process.
+type waiters struct {
+	done  chan struct{}
+	count int
+}
+
+func newIdempotency(db *database, now func() time.Time, p *presence) *Idempotency {
+	return &Idempotency{db: db, now: now, presence: p, waiting: map[RequestID]*waiters{}, closed: make(chan struct{})}
+}
+
+// Begin says what a request is; hash stands for its content. It does not wait for others.
+func (i *Idempotency) Begin(ctx context.Context, id RequestID, hash string) (*Attempt, error) {
+	a := &Attempt{of: i, id: id, hash: hash}
+	if found, _, err := a.look(ctx); found || err != nil {
+		return a, err
+	}
+	if err := i.presence.enter(ctx); err != nil {
+		return nil, err
+	}
+	err := i.db.write(ctx, func(t *tx) error {
+		var found bool
+		err := t.query(requestQuery(), a.args(), func(rows *sql.Rows) (err error) {
+			found, _, err = a.scan(rows)
+			return err
+		})
+		if found || err != nil {
+			return err
+		}
+		return a.insert(t)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// A record counts while it is not expired and, in flight, its process lives.
+func requestQuery() string {
+	return "SELECT hash, process, status, type, body, dropped FROM requests WHERE scope = :scope AND expires > :now " +
+		"AND (process = '' OR " + aliveSQL("process") + ")"
+}
+
+func (a *Attempt) args() []any {
+	return append(queryArgs(a.of.presence, a.of.now()), sql.Named("scope", a.id[:]))
+}
+
+// look reads the record of the request; process is who works on it.
+func (a *Attempt) look(ctx context.Context) (found bool, process string, err error) {
+	err = a.of.db.read(ctx, requestQuery(), a.args(), func(rows *sql.Rows) (err error) {
+		found, process, err = a.scan(rows)
+		return err
+	})
+	return found, process, err
+}
+
+func (a *Attempt) scan(rows *sql.Rows) (found bool, process string, err error) {
+	var hash string
+	var answer Answer
+	if err := rows.Scan(&hash, &process, &answer.Status, &answer.Type, &answer.Body, &answer.Dropped); err != nil {
+		return false, "", err
+	}
+	switch {
+	case hash != a.hash:
+		a.Kind = Mismatch
+	case process != "":
+		a.Kind = InFlight
+	default:
+		a.Kind, a.Answer = Answered, answer
+	}
+	return true, process, nil
+}
+
+// insert makes this attempt the one that works on the request, and removes a few expired records.
+func (a *Attempt) insert(t *tx) error {
+	now := a.of.now()
+	a.Kind = New
+	if _, err := t.row("INSERT INTO counters (name, value) VALUES ('attempt', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value",
+		nil, &a.number); err != nil {
+		return err
+	}
+	if _, err := t.exec("INSERT OR REPLACE INTO requests (scope, hash, process, attempt, expires) VALUES (?, ?, ?, ?, ?)",
+		a.id[:], a.hash, a.of.presence.id, a.number, micros(now.Add(AnswerLasts))); err != nil {
+		return err
+	}
+	_, err := t.exec("DELETE FROM requests WHERE rowid IN (SELECT rowid FROM requests WHERE expires <= ? ORDER BY expires LIMIT ?)", micros(now), expireStep)
+	return err
+}
+
+// Wait waits until a request in flight has been answered or abandoned, and returns what it is then:
+// Answered, Mismatch, or New for the one who takes it over.
+func (a *Attempt) Wait(ctx context.Context) (*Attempt, error) {
+	i := a.of
+	w := i.join(a.id)
+	defer i.part(a.id, w)
+	for {
+		i.mu.Lock()
+		done := w.done
+		i.mu.Unlock()
+		next, err := i.Begin(ctx, a.id, a.hash)
+		if err != nil || next.Kind != InFlight {
+			return next, err
+		}
+		poll := pollOthers
+		if _, process, err := next.look(ctx); err != nil {
+			return nil, err
+		} else if process == i.presence.id {
+			poll = pollOwn
+		}
+		select {
+		case <-done:
+		case <-time.After(poll):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-i.closed:
+			return nil, failure(CodeClosed, "the store %s is closed", i.db.path)
+		}
+	}
+}
+
+func (i *Idempotency) join(id RequestID) *waiters {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	w := i.waiting[id]
+	if w == nil {
+		w = &waiters{done: make(chan struct{})}
+		i.waiting[id] = w
+	}
+	w.count++
+	return w
+}
+
+func (i *Idempotency) part(id RequestID, w *waiters) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if w.count--; w.count == 0 {
+		delete(i.waiting, id)
+	}
+}
+
+// wakeUp lets all look who wait for a request.
+func (i *Idempotency) wakeUp(id RequestID) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if w := i.waiting[id]; w != nil {
+		close(w.done)
+		w.done = make(chan struct{})
+	}
+}
+
+func (i *Idempotency) close() { close(i.closed) }
+
+// Finish stores the answer of a new request. A context that ended does not keep it from that.
+func (a *Attempt) Finish(ctx context.Context, answer Answer) error {
+	if len(answer.Body) > MaxAnswer {
+		answer.Body, answer.Dropped = nil, true
+	}
+	return a.end(ctx, "UPDATE requests SET process = '', status = :status, type = :type, body = :body, dropped = :dropped, expires = :expires",
+		sql.Named("status", answer.Status), sql.Named("type", answer.Type), sql.Named("body", notNil(answer.Body)),
+		sql.Named("dropped", answer.Dropped), sql.Named("expires", micros(a.of.now().Add(AnswerLasts))))
+}
+
+// Abandon forgets a new request, so that it may be sent again: after an answer that says so (busy,
+// too many, timed out), or when its work was cancelled.
+func (a *Attempt) Abandon(ctx context.Context) error { return a.end(ctx, "DELETE FROM requests") }
+
+func (a *Attempt) end(ctx context.Context, change string, args ...any) error {
+	if a.Kind != New {
+		return failure(CodeInvalid, "only a new request can be finished or abandoned, this one is %s", a.Kind)
+	}
+	args = append(args, sql.Named("scope", a.id[:]), sql.Named("process", a.of.presence.id), sql.Named("attempt", a.number))
+	err := a.of.db.write(context.WithoutCancel(ctx), func(t *tx) error {
+		n, err := t.exec(change+" WHERE scope = :scope AND process = :process AND attempt = :attempt", args...)
+		if err == nil && n == 0 {
+			return failure(CodeState, "the request is finished or abandoned already, or another process took it over")
+		}
+		return err
+	})
+	a.of.wakeUp(a.id)
+	return err
+}
