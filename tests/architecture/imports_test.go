@@ -35,6 +35,7 @@ var layers = []layer{
 	{"host modules", `^go/internal/hostmods/\w+mod$`, false},
 	{"builtin", `^go/internal/hostmods/builtin$`, false},
 	{"engine", `^go/internal/engine$`, false},
+	{"models", `^go/internal/models(/|$)`, true},
 	{"tooldef", `^go/internal/tooldef(/|$)`, true},
 	{"services", `^go/internal/(server|gateway|agent|plan|store|kb)(/|$)`, true},
 	{"app", `^go/internal/app(/|$)`, true},
@@ -67,7 +68,7 @@ var guarded = []struct{ path, allowed, why string }{
 	{"os/signal", `^go/cmd/`, "signals belong to main"},
 	{"os/exec", `^go/cmd/`, "only main starts programs"},
 	{"syscall", `^go/(cmd/|internal/(app|module)$|internal/hostmods/(http|fs)mod$)`, "system calls: signals, FIFOs, sockets before they connect"},
-	{"net/http", `^go/internal/(hostmods/httpmod|server|gateway|agent|app)(/|$)`, "servers and models stay out of the small binary"},
+	{"net/http", `^go/internal/(hostmods/httpmod|models|server|gateway|agent|app)(/|$)`, "servers and models stay out of the small binary"},
 	{"github.com/spf13/cobra", `^go/internal/(cli(/|$)|docgen$)`, "the command line stays in cli"},
 	{"log", `^go/cmd/`, "log/slog, or an error; main silences what libraries write there"},
 }
