@@ -21,7 +21,7 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require golang.org/x/time v0.16.0 // indirect
+require golang.org/x/time v0.16.0
 
 require (
 	github.com/dustin/go-humanize v1.1.0 // indirect

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/models"
 	"github.com/hukilau/hukilau/go/internal/schema"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -47,7 +48,9 @@ func (h *Host) Call(ctx context.Context, req Request) (*Answer, *Error) {
 	if c.id = req.ID; c.id == "" {
 		c.id = newID()
 	}
+	c.budget = models.NewBudget(h.options.Tokens)
 	answer, failed := c.run(ctx)
+	c.settle(answer, failed)
 	c.record(answer, failed)
 	return answer, failed
 }
@@ -62,18 +65,20 @@ func newID() string {
 
 // call is one call under way. It is what the script finds behind ctx.
 type call struct {
-	host   *Host
-	req    Request
-	id     string
-	tool   *tooldef.Tool
-	runner *runner
-	args   any // a JSON tree, completed
-	parent *call
-	depth  int
-	began  time.Time
-	ran    bool
-	budget budget
-	told   told
+	host     *Host
+	req      Request
+	id       string
+	tool     *tooldef.Tool
+	runner   *runner
+	args     any // a JSON tree, completed
+	parent   *call
+	depth    int
+	began    time.Time
+	deadline time.Time
+	claimed  string         // the approval that this call uses
+	budget   *models.Budget // of tokens; shared with the calls that it makes
+	spent    spent
+	told     told
 }
 
 // run is the pipeline: find, validate, defaults, permission, rate, approval, run, validate the result.
@@ -216,7 +221,7 @@ func (c *call) invoke(outer context.Context) (*Answer, *Error) {
 	ctx, cancel := context.WithTimeoutCause(outer, limit, errTime)
 	defer cancel()
 	ctx = toolmod.With(context.WithValue(ctx, callKey{}, c), c)
-	c.ran = true
+	c.deadline, _ = ctx.Deadline()
 	var result []byte
 	began := time.Now()
 	err = pool.Invoke(ctx, func(values luau.Values) (err error) {
@@ -233,7 +238,7 @@ func (c *call) invoke(outer context.Context) (*Answer, *Error) {
 			return nil, &Error{Code: ToolError, Message: err.Error(), Detail: "invalid_result"}
 		}
 	}
-	return &Answer{ID: c.id, JSON: result, Took: took, Tokens: c.budget.used.Load()}, nil
+	return &Answer{ID: c.id, JSON: result, Took: took, Tokens: c.usage().Tokens()}, nil
 }
 
 // take reads the JSON text that the prelude gives.

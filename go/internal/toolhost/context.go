@@ -7,7 +7,6 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
 	"github.com/hukilau/hukilau/go/internal/store"
-	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -149,4 +148,3 @@ func (s stateOf) Swap(ctx context.Context, key string, version int64, value json
 	}
 	return s.store.State.Swap(ctx, s.scope, key, version, value)
 }
-

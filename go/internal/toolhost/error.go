@@ -95,6 +95,9 @@ func scriptFailure(err error, code luau.Code) *Error {
 	}
 	if raised, ok := script.Value.(map[string]any); ok {
 		failed.Data = raised
+		if text, ok := raised["message"].(string); ok && text != "" {
+			failed.Message = text
+		}
 		if text, ok := raised["code"].(string); ok && text != "" {
 			failed.Detail = text
 		}

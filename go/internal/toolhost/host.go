@@ -13,6 +13,7 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
+	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
@@ -30,21 +31,22 @@ type Options struct {
 	Log       uint64        // bytes logged; 0: 1 MiB
 	MaxResult int           // bytes of a result; 0: 16 MiB
 	Depth     int           // how deep tools may call tools; 0: 8
+	Tokens    int64         // of models, for one call with all that it calls; 0: no limit
 
 	MaxRuns int           // at once; 0: 64
 	Queue   int           // calls that wait to run; 0: 256
 	Wait    time.Duration // how long one waits to run; 0: 30 s
 
-	Environ  func() []string                      // variables that may be granted; nil: none
-	Folder   string                               // the config's folder: read and write grants are seen from it
+	Environ  func() []string                       // variables that may be granted; nil: none
+	Folder   string                                // the config's folder: read and write grants are seen from it
 	Resolver func(t *tooldef.Tool) engine.Resolver // of what a tool requires; nil: nothing is found
 	HTTP     func(t *tooldef.Tool) (*httpmod.Module, error)
 	Modules  func(t *tooldef.Tool) []hostmod.Module // further modules, as music; nil: none
-	Store    *store.Store // of state, the log and approvals; nil: there is none
-	Redact   func(string) string                   // takes secrets out of what is shown; nil: nothing is secret
-	Logger   *slog.Logger                          // nil: nothing is logged
-	Models   func(name string) (Model, bool) // by the name in the config; nil: there are none
-	Now      func() time.Time                      // nil: time.Now
+	Store    *store.Store                           // of state, the log and approvals; nil: there is none
+	Redact   func(string) string                    // takes secrets out of what is shown; nil: nothing is secret
+	Logger   *slog.Logger                           // nil: nothing is logged
+	Models   func(name string) (Model, bool)        // by the name in the config; nil: there are none
+	Now      func() time.Time                       // nil: time.Now
 }
 
 // Tools is the set of tools that a Host serves.
@@ -60,8 +62,8 @@ type Host struct {
 	admitted *admission
 	rates    rates
 
-	mu       sync.Mutex // of what changes the set
-	wait     sync.WaitGroup
+	mu   sync.Mutex // of what changes the set
+	wait sync.WaitGroup
 }
 
 // served is a set of tools with their pools.
@@ -106,7 +108,7 @@ func setDefault[T comparable](p *T, value T) {
 
 type noTools struct{}
 
-func (noTools) Tools() []*tooldef.Tool               { return nil }
+func (noTools) Tools() []*tooldef.Tool            { return nil }
 func (noTools) Find(string) (*tooldef.Tool, bool) { return nil, false }
 
 // Serve swaps the set of tools as a whole. Calls that run finish with what they began with; a tool that is the
@@ -157,4 +159,3 @@ func (h *Host) Drain(ctx context.Context) error {
 func (h *Host) Close() {
 	h.Serve(noTools{})
 }
-

@@ -1,0 +1,105 @@
+package toolhost
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/store"
+)
+
+// approvalTime is how long an approval may be given, and then used.
+const approvalTime = 24 * time.Hour
+
+// approved asks for an operator's approval where the tool wants one. Without it the call ends with
+// NeedsApproval, and with the id under which it waits.
+func (c *call) approved(ctx context.Context) *Error {
+	if !c.tool.Approve {
+		return nil
+	}
+	s := c.host.options.Store
+	if s == nil {
+		return &Error{Code: Permission, Message: fmt.Sprintf("tool '%s' needs the approval of an operator, and this host cannot ask for one", c.tool.Name)}
+	}
+	text, err := jsonvalue.Encode(c.args)
+	if err != nil {
+		return &Error{Code: BadRequest, Message: err.Error()}
+	}
+	if c.req.Approval == "" {
+		return c.askApproval(ctx, s, text)
+	}
+	return c.claim(ctx, s, text)
+}
+
+func (c *call) askApproval(ctx context.Context, s *store.Store, text []byte) *Error {
+	wanted := store.Approval{
+		ID: c.id, Tool: c.tool.Name, Version: c.tool.Hash, Arguments: text, Caller: c.req.Caller.Name,
+		Expires: c.host.options.Now().Add(approvalTime),
+	}
+	if _, err := s.Approvals.Create(ctx, wanted); err != nil {
+		return &Error{Code: Busy, Message: "the call cannot wait for approval: " + err.Error(), RetryAfter: time.Minute, cause: err}
+	}
+	return &Error{
+		Code: NeedsApproval, ID: c.id, Detail: "pending",
+		Message: fmt.Sprintf("tool '%s' needs the approval of an operator; the call waits as %s", c.tool.Name, c.id),
+		Data:    map[string]any{"approval": c.id, "tool": c.tool.Name, "arguments": c.args},
+	}
+}
+
+// claim uses an approval: once, for the caller, the tool and the arguments that it was given for.
+func (c *call) claim(ctx context.Context, s *store.Store, text []byte) *Error {
+	a, err := s.Approvals.Get(ctx, c.req.Approval)
+	if err != nil || a.Caller != c.req.Caller.Name {
+		return &Error{Code: NotFound, Message: "there is no approval " + shortened(c.req.Approval) + " of a call of yours", cause: err}
+	}
+	switch {
+	case a.Tool != c.tool.Name:
+		return &Error{Code: Permission, Message: fmt.Sprintf("the approval %s is for the tool '%s', not for '%s'", a.ID, a.Tool, c.tool.Name)}
+	case a.ArgumentsHash != store.HashArguments(text):
+		return &Error{Code: Permission, Message: fmt.Sprintf("the approval %s is for other arguments; what was approved cannot be changed", a.ID)}
+	case a.Version != c.tool.Hash:
+		return &Error{Code: Permission, Message: fmt.Sprintf("the tool '%s' was changed since the approval %s was asked for; ask again", c.tool.Name, a.ID)}
+	case a.State == store.Pending:
+		return &Error{Code: NeedsApproval, Detail: "pending", Message: fmt.Sprintf("the call %s still waits for approval", a.ID), Data: map[string]any{"approval": a.ID}}
+	case a.State == store.Denied:
+		return &Error{Code: Permission, Detail: "denied", Message: fmt.Sprintf("the call %s was denied", a.ID)}
+	}
+	if _, err := s.Approvals.Claim(ctx, a.ID); err != nil {
+		return &Error{Code: Permission, Detail: string(a.State), Message: "the approval cannot be used: " + err.Error(), cause: err}
+	}
+	c.claimed = a.ID
+	return nil
+}
+
+// settle stores how an approved call ended, for whoever asks later.
+func (c *call) settle(answer *Answer, failed *Error) {
+	if c.claimed == "" {
+		return
+	}
+	outcome := OutcomeOf(answer, failed)
+	if err := c.host.options.Store.Approvals.Finish(context.Background(), c.claimed, outcome); err != nil {
+		c.host.options.Logger.Error("the outcome of an approved call cannot be kept", "call", c.claimed, "error", err.Error())
+	}
+}
+
+// OutcomeOf is an answer as the store keeps it.
+func OutcomeOf(answer *Answer, failed *Error) store.Outcome {
+	if failed != nil {
+		return store.Outcome{Error: &store.Failure{Code: string(failed.Code), Message: failed.Message, Detail: failed.Detail}}
+	}
+	return store.Outcome{Result: answer.JSON}
+}
+
+// RunApproved runs a call that an operator has approved, on the caller's behalf.
+func (h *Host) RunApproved(ctx context.Context, id string) (*Answer, *Error) {
+	s := h.options.Store
+	if s == nil {
+		return nil, &Error{Code: NotFound, Message: "this host keeps no approvals"}
+	}
+	a, err := s.Approvals.Get(ctx, id)
+	if err != nil {
+		return nil, &Error{Code: NotFound, Message: err.Error(), cause: err}
+	}
+	return h.Call(ctx, Request{Tool: a.Tool, Args: a.Arguments, Caller: Caller{Name: a.Caller, Face: "approval"}, Approval: id})
+}

@@ -1,0 +1,92 @@
+package toolhost
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/store"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// record writes the call to the execution log, and one line to the operator's.
+func (c *call) record(answer *Answer, failed *Error) {
+	o := &c.host.options
+	took := o.Now().Sub(c.began)
+	status := "ok"
+	if failed != nil {
+		status = string(failed.Code)
+	}
+	if o.Logger.Enabled(context.Background(), slog.LevelInfo) {
+		attrs := []slog.Attr{
+			slog.String("tool", c.req.Tool), slog.String("call", c.id), slog.String("caller", c.req.Caller.Name),
+			slog.String("face", c.req.Caller.Face), slog.String("status", status), slog.Duration("took", took),
+		}
+		if failed != nil {
+			attrs = append(attrs, slog.String("error", o.Redact(whole(failed))))
+		}
+		o.Logger.LogAttrs(context.Background(), slog.LevelInfo, "call", attrs...)
+	}
+	if o.Store == nil || c.tool == nil {
+		return
+	}
+	entry := store.Entry{
+		ID: c.id, Time: c.began, Duration: took, Tool: c.tool.Name, Version: c.tool.Hash, Face: c.req.Caller.Face,
+		Caller: c.req.Caller.Name, Status: status, Arguments: c.payload(c.argsText()), HostCalls: c.hostCalls(), HostCallsDropped: c.told.more,
+	}
+	if c.parent != nil {
+		entry.Parent = c.parent.id
+	}
+	usage := c.usage()
+	entry.TokensIn, entry.TokensOut = usage.InputTokens, usage.OutputTokens
+	if failed == nil {
+		entry.Result = c.payload(answer.JSON)
+	} else {
+		entry.Error = &store.Failure{Code: string(failed.Code), Message: o.Redact(failed.Message), Detail: o.Redact(whole(failed))}
+	}
+	if err := o.Store.Log.Record(context.Background(), entry); err != nil {
+		o.Logger.Error("the execution log cannot be written", slog.String("call", c.id), slog.String("error", err.Error()))
+	}
+}
+
+// whole is the error with its traceback: for the operator, never for a client.
+func whole(failed *Error) string {
+	var script *luau.Error
+	if errors.As(failed.cause, &script) {
+		if trace := script.Traceback(); trace != "" {
+			return failed.Message + "\n" + trace
+		}
+	}
+	return failed.Message
+}
+
+func (c *call) argsText() []byte {
+	if c.args == nil {
+		return c.req.Args
+	}
+	text, err := jsonvalue.Encode(c.args)
+	if err != nil {
+		return c.req.Args
+	}
+	return text
+}
+
+// payload is what the log keeps of a JSON text.
+func (c *call) payload(text []byte) store.Payload {
+	return store.NewPayload([]byte(c.host.options.Redact(string(text))))
+}
+
+func (c *call) hostCalls() []store.HostCall {
+	c.told.mu.Lock()
+	defer c.told.mu.Unlock()
+	var calls []store.HostCall
+	for _, w := range c.told.waits {
+		made := store.HostCall{Name: w.Function, Duration: w.Took}
+		if w.Err != nil {
+			made.Error = c.host.options.Redact(w.Err.Error())
+		}
+		calls = append(calls, made)
+	}
+	return calls
+}
