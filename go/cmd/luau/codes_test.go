@@ -63,7 +63,7 @@ var codeCommands = map[string][]string{
 }
 
 // Codes that no command of this test comes to.
-var otherCodes = []string{"io", "host", "panic", "convert", "internal", "output", "error"}
+var otherCodes = []string{"not_available", "io", "host", "panic", "convert", "internal", "output", "error"}
 
 func TestEveryCode(t *testing.T) {
 	dir := t.TempDir()

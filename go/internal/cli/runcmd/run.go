@@ -14,6 +14,7 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
+	"github.com/hukilau/hukilau/go/internal/cli/program"
 	"github.com/hukilau/hukilau/go/internal/cli/runflags"
 	"github.com/hukilau/hukilau/go/internal/cli/size"
 	"github.com/hukilau/hukilau/go/internal/module"
@@ -67,17 +68,9 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.Lookup("optimize").DefValue = "0" // which help does not show
 	p.BoolVar(&f.stats, "stats", false, "write time, memory and host calls to standard error at the end")
 	p.StringVar(&f.profile, "profile", "", "write where the script spends processor time to this `file`, for https://www.speedscope.app")
-	p.Bool(jsonFlag, false, "write errors as JSON, one a line")
+	p.Bool(program.JSONFlag, false, "write errors as JSON, one a line")
 	p.StringVar(&f.logLevel, "log-level", "debug", "least `level` of log records that are shown: debug, info, warn or error")
 	p.StringVar(&f.logStyle, "log-format", "text", "`format` of log records: text or json")
-}
-
-const jsonFlag = "json"
-
-// WantsJSON says whether the errors of a command are to be JSON.
-func WantsJSON(cmd *cobra.Command) bool {
-	flag := cmd.Flags().Lookup(jsonFlag)
-	return flag != nil && flag.Value.String() == "true"
 }
 
 // script is what the command line asks for.
@@ -94,7 +87,7 @@ func (f *flags) script(cmd *cobra.Command, args []string) (app.Script, error) {
 	case f.logStyle != "text" && f.logStyle != "json":
 		return app.Script{}, exit.Usagef("--log-format must be text or json, got %q", f.logStyle)
 	}
-	if WantsJSON(cmd) {
+	if program.WantsJSON(cmd) {
 		f.Tell = app.ReportJSON
 	}
 	f.Log = app.LogFormat{Least: level, JSON: f.logStyle == "json"}

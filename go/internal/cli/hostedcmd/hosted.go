@@ -1,0 +1,32 @@
+// Package hostedcmd is what `luau` hands over to `luau-host`, the program with servers, models and stores: users
+// know one command, and running a script starts without all of that.
+package hostedcmd
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+// HandOver becomes `luau-host` with these arguments, and returns only when that is not possible; main sets it.
+var HandOver = func(args []string) error { return errors.New("luau-host cannot be started from here") }
+
+var verbs = []struct{ name, short string }{
+	{"tool", "Make, test, list, check and call tools"},
+	{"serve", "Serve tools over HTTP and MCP"},
+	{"mcp", "Serve tools over MCP on standard input and output"},
+	{"log", "Show what tools did"},
+	{"approvals", "List, approve and deny calls that wait for approval"},
+}
+
+// Commands makes the commands.
+func Commands() []*cobra.Command {
+	var list []*cobra.Command
+	for _, v := range verbs {
+		list = append(list, &cobra.Command{
+			Use: v.name, Short: v.short, DisableFlagParsing: true,
+			RunE: func(_ *cobra.Command, args []string) error { return HandOver(append([]string{v.name}, args...)) },
+		})
+	}
+	return list
+}

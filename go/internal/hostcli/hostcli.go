@@ -1,0 +1,29 @@
+// Package hostcli is the command line of luau-host: the verbs of `luau` that need servers, models or stores. Each
+// verb is a package of its own below it.
+package hostcli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hukilau/hukilau/go/internal/cli/exit"
+	"github.com/hukilau/hukilau/go/internal/cli/program"
+	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
+)
+
+// Root is the command with all verbs. Users see it as `luau`.
+func Root() *cobra.Command {
+	root := &cobra.Command{
+		Use: "luau", Args: exit.NoArgs, SilenceErrors: true, SilenceUsage: true,
+		Short: "Host tools for agents",
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand()
+	return root
+}
+
+// Main runs the command line and gives the exit code.
+func Main(ctx context.Context, args []string, s program.Streams) int {
+	return program.Main(ctx, Root(), versioncmd.Line(), args, s)
+}
