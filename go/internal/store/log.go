@@ -36,7 +36,7 @@ type Entry struct {
 	Face     string        `json:"face,omitempty"`    // cli, http, mcp, agent ...
 	Caller   string        `json:"caller,omitempty"`
 	Parent   string        `json:"parent,omitempty"` // id of the run that called
-	Status   string        `json:"status"`           // StatusOK, or what else the program uses
+	Status   string        `json:"status"`           // StatusOK, or what else the program uses; empty: by Error
 
 	Arguments Payload  `json:"arguments,omitzero"`
 	Result    Payload  `json:"result,omitzero"`
@@ -118,14 +118,20 @@ func cut(text string, limit int) string {
 }
 
 // Record hands an entry to the log, which owns it from then on, and returns before it is on disk: see
-// [Log.Flush] and [Options.FlushEvery]. It waits only while the queue is full, up to a second; an
-// error says that the entry is lost.
+// [Log.Flush] and [Options.FlushEvery]. It waits only while the queue is full: until there
+// is room, or a second where writing fails. An error says that the entry is lost.
 func (l *Log) Record(ctx context.Context, e Entry) error {
 	if e.ID == "" {
 		e.ID = NewID()
 	}
 	if e.Time.IsZero() {
 		e.Time = l.now().Add(-e.Duration)
+	}
+	if e.Status == "" {
+		e.Status = StatusOK
+		if e.Error != nil {
+			e.Status = StatusError
+		}
 	}
 	e.limit()
 	return l.writer.add(ctx, e)
@@ -200,7 +206,7 @@ func (l *Log) Get(ctx context.Context, id string) (Entry, error) {
 
 // Children returns the runs that a run called, in the order of their begin, cut as in a list.
 func (l *Log) Children(ctx context.Context, id string) ([]Entry, error) {
-	return l.entries(ctx, briefColumns+" WHERE parent = ? AND parent <> '' ORDER BY time, seq LIMIT 1000", []any{id}, false)
+	return l.entries(ctx, briefColumns+" WHERE parent = ? ORDER BY time, seq LIMIT 1000", []any{id}, false)
 }
 
 // After returns entries that were written after that with the number seq and are chosen by f, in
@@ -266,10 +272,10 @@ func (f *Filter) where() (string, []any) {
 	}
 	add(f.Tool != "", "tool = ?", f.Tool)
 	add(f.Status != "", "status = ?", f.Status)
-	add(f.Failed || f.Status != "" && f.Status != StatusOK, "status <> 'ok'")
+	add(f.Failed || f.Status != "" && f.Status != StatusOK, "status <> 'ok'") // the index's own condition
 	add(f.Caller != "", "caller = ?", f.Caller)
 	add(f.Face != "", "face = ?", f.Face)
-	add(f.Parent != "", "parent = ? AND parent <> ''", f.Parent)
+	add(f.Parent != "", "parent = ?", f.Parent)
 	add(!f.Since.IsZero(), "time >= ?", micros(f.Since))
 	add(!f.Until.IsZero(), "time < ?", micros(f.Until))
 	add(f.Before != "", "(time, seq) < (SELECT time, seq FROM runs WHERE id = ?)", f.Before)
@@ -282,10 +288,11 @@ func (f *Filter) where() (string, []any) {
 }
 
 const (
-	smallColumns = "SELECT seq, id, time, duration, tool, status, face, caller, parent, version, tokens_in, tokens_out, " +
-		"arguments_size, result_size, error_code, error_message, error_detail, "
-	fullColumns  = smallColumns + "arguments, result, host_calls FROM runs"
-	briefColumns = smallColumns + "substr(arguments, 1, 1024), substr(result, 1, 1024), '' FROM runs"
+	smallColumns = "SELECT seq, id, time, duration, coalesce(tool, ''), coalesce(status, ''), coalesce(face, ''), coalesce(caller, ''), " +
+		"coalesce(parent, ''), coalesce(version, ''), tokens_in, tokens_out, arguments_size, result_size, " +
+		"coalesce(error_code, ''), coalesce(error_message, ''), coalesce(error_detail, ''), "
+	fullColumns  = smallColumns + "coalesce(arguments, ''), coalesce(result, ''), coalesce(host_calls, '') FROM runs"
+	briefColumns = smallColumns + "coalesce(substr(arguments, 1, 1024), ''), coalesce(substr(result, 1, 1024), ''), '' FROM runs"
 )
 
 func (l *Log) entries(ctx context.Context, query string, args []any, full bool) ([]Entry, error) {

@@ -2,7 +2,7 @@ package store
 
 import (
 	"context"
-	"errors"
+	"strings"
 	"sync"
 	"time"
 )
@@ -11,7 +11,7 @@ const (
 	logBatch      = 1_000       // entries of one transaction, and how many make the writer hurry
 	logQueue      = 8_192       // entries in memory
 	logQueueSize  = 64 << 20    // bytes of them, about
-	logPatience   = time.Second // how long Record waits for room
+	logPatience   = time.Second // how long Record waits for a writer that fails
 	closePatience = 10 * time.Second
 )
 
@@ -87,7 +87,8 @@ func (w *logWriter) add(ctx context.Context, e Entry) error {
 
 func (w *logWriter) full() bool { return len(w.queue) >= logQueue || w.weight >= logQueueSize }
 
-// waitForRoom is called and returns with the lock held.
+// waitForRoom is called and returns with the lock held. It gives up only when the writer failed: one
+// that is slow slows its callers down.
 func (w *logWriter) waitForRoom(ctx context.Context) error {
 	timer := time.NewTimer(logPatience)
 	defer timer.Stop()
@@ -100,14 +101,27 @@ func (w *logWriter) waitForRoom(ctx context.Context) error {
 		case <-ctx.Done():
 			err = ctx.Err()
 		case <-timer.C:
-			err = failure(CodeBusy, "the log of %s does not come to write; an entry is lost", w.db.path)
+			timer.Reset(logPatience)
+			err = w.failed()
 		}
 		w.mu.Lock()
 		if err != nil {
-			return errors.Join(err, w.err)
+			return err
 		}
 	}
 	return nil
+}
+
+// failed is the error of a caller that waited for room in vain.
+func (w *logWriter) failed() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		return nil
+	}
+	err := failure(CodeBusy, "the log of %s cannot be written, an entry is lost: %v", w.db.path, w.err)
+	err.Cause = w.err
+	return err
 }
 
 // run writes until stop. After a failure the entries stay, and the next round tries again.
@@ -263,27 +277,61 @@ func (w *logWriter) close() error {
 	return nil
 }
 
-const insertRun = "INSERT INTO runs (id, time, duration, tool, status, face, caller, parent, version, tokens_in, tokens_out, " +
-	"arguments_size, result_size, error_code, error_message, error_detail, arguments, result, host_calls) " +
-	"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
+const (
+	runColumns = 19
+	insertRows = 32 // rows of one statement: half the work of as many statements
+
+	insertRuns = "INSERT INTO runs (id, time, duration, tool, status, face, caller, parent, version, tokens_in, tokens_out, " +
+		"arguments_size, result_size, error_code, error_message, error_detail, arguments, result, host_calls) VALUES "
+	keepFirst = " ON CONFLICT (id) DO NOTHING"
+)
+
+var (
+	oneRow    = "(?" + strings.Repeat(", ?", runColumns-1) + ")"
+	insertOne = insertRuns + oneRow + keepFirst
+	insertAll = insertRuns + oneRow + strings.Repeat(", "+oneRow, insertRows-1) + keepFirst
+)
 
 // insertEntries writes entries; of two with one id the first stays.
 func insertEntries(t *tx, entries []Entry) error {
-	for i := range entries {
-		e := &entries[i]
-		calls, err := e.encodeCalls()
-		if err != nil {
+	args := make([]any, 0, insertRows*runColumns)
+	for len(entries) > 0 {
+		query, rows := insertOne, 1
+		if len(entries) >= insertRows {
+			query, rows = insertAll, insertRows
+		}
+		args = args[:0]
+		for i := range rows {
+			var err error
+			if args, err = entries[i].appendColumns(args); err != nil {
+				return err
+			}
+		}
+		if _, err := t.exec(query, args...); err != nil {
 			return err
 		}
-		var failed Failure
-		if e.Error != nil {
-			failed = *e.Error
-		}
-		if _, err := t.exec(insertRun, e.ID, micros(e.Time), e.Duration.Microseconds(), e.Tool, e.Status, e.Face, e.Caller, e.Parent,
-			e.Version, e.TokensIn, e.TokensOut, e.Arguments.Size, e.Result.Size, failed.Code, failed.Message, failed.Detail,
-			e.Arguments.Text, e.Result.Text, calls); err != nil {
-			return err
-		}
+		entries = entries[rows:]
 	}
 	return nil
+}
+
+func (e *Entry) appendColumns(args []any) ([]any, error) {
+	calls, err := e.encodeCalls()
+	if err != nil {
+		return nil, err
+	}
+	var failed Failure
+	if e.Error != nil {
+		failed = *e.Error
+	}
+	return append(args, e.ID, micros(e.Time), e.Duration.Microseconds(), text(e.Tool), text(e.Status), text(e.Face), text(e.Caller),
+		text(e.Parent), text(e.Version), e.TokensIn, e.TokensOut, e.Arguments.Size, e.Result.Size,
+		text(failed.Code), text(failed.Message), text(failed.Detail), text(e.Arguments.Text), text(e.Result.Text), text(calls)), nil
+}
+
+func text(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
 }

@@ -26,18 +26,17 @@ CREATE TABLE state (
 	scope TEXT NOT NULL, key TEXT NOT NULL, version INTEGER NOT NULL, value BLOB NOT NULL,
 	UNIQUE (scope, key));
 
--- Small columns first: a filter then reads the first page of a row only.
+-- Small columns first: a filter then reads the first page of a row only. What is empty is NULL, which
+-- is cheaper to write than ''.
 CREATE TABLE runs (
 	seq INTEGER PRIMARY KEY AUTOINCREMENT,
-	id TEXT NOT NULL UNIQUE, time INTEGER NOT NULL, duration INTEGER NOT NULL, tool TEXT NOT NULL,
-	status TEXT NOT NULL, face TEXT NOT NULL, caller TEXT NOT NULL, parent TEXT NOT NULL, version TEXT NOT NULL,
-	tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL,
+	id TEXT NOT NULL UNIQUE, time INTEGER NOT NULL, duration INTEGER NOT NULL, tool TEXT, status TEXT, face TEXT, caller TEXT,
+	parent TEXT, version TEXT, tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL,
 	arguments_size INTEGER NOT NULL, result_size INTEGER NOT NULL,
-	error_code TEXT NOT NULL, error_message TEXT NOT NULL, error_detail TEXT NOT NULL,
-	arguments TEXT NOT NULL, result TEXT NOT NULL, host_calls TEXT NOT NULL);
+	error_code TEXT, error_message TEXT, error_detail TEXT, arguments TEXT, result TEXT, host_calls TEXT);
 CREATE INDEX runs_by_time ON runs (time);
 CREATE INDEX runs_by_tool ON runs (tool, time);
-CREATE INDEX runs_by_parent ON runs (parent) WHERE parent <> '';
+CREATE INDEX runs_by_parent ON runs (parent) WHERE parent IS NOT NULL;
 CREATE INDEX runs_not_ok ON runs (status, time) WHERE status <> 'ok';
 
 -- Processes that have something in hand; one that is not here, or not seen lately, is dead.

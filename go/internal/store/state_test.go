@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/hukilau/hukilau/go/internal/store"
@@ -117,7 +118,7 @@ func TestUpdateCountsEveryOne(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *store.Store, _ *clock) {
 		var group sync.WaitGroup
 		for range 50 {
-			group.Go(func() { require.NoError(t, s.State.Update(t.Context(), "a", "n", addOne)) })
+			group.Go(func() { assert.NoError(t, s.State.Update(t.Context(), "a", "n", addOne)) })
 		}
 		group.Wait()
 		value, _, err := s.State.Get(t.Context(), "a", "n")

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -58,6 +59,23 @@ func onBoth(t *testing.T, test func(*testing.T, *store.Store, *clock)) {
 			c := newClock()
 			test(t, open(t, store.Options{Path: path, Now: c.Now}), c)
 		})
+	}
+}
+
+// lock holds the file as another process would that writes, until the function is called.
+func lock(t *testing.T, path string) func() {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	conn, err := db.Conn(t.Context())
+	require.NoError(t, err)
+	_, err = conn.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	require.NoError(t, err)
+	return func() {
+		_, err := conn.ExecContext(t.Context(), "ROLLBACK")
+		require.NoError(t, err)
+		require.NoError(t, conn.Close())
+		require.NoError(t, db.Close())
 	}
 }
 
@@ -145,9 +163,9 @@ func TestManyOpenANewFileAtOnce(t *testing.T) {
 			s, err := store.Open(t.Context(), store.Options{Path: path})
 			if err == nil {
 				err = s.State.Update(t.Context(), "a", "n", addOne)
-				require.NoError(t, s.Close())
+				assert.NoError(t, s.Close())
 			}
-			require.NoError(t, err)
+			assert.NoError(t, err)
 		})
 	}
 	group.Wait()

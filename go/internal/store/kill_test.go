@@ -1,3 +1,0 @@
-package store_test
-
-func play(role, path string) int { return 2 }
