@@ -25,9 +25,6 @@ func newRequest(r *models.Request) ([]*genai.Content, *genai.GenerateContentConf
 	system := r.System
 	if r.Schema != nil {
 		config.ResponseMIMEType, config.ResponseJsonSchema = "application/json", r.Schema
-		if !models.IsStrict(r.Schema) {
-			system = models.JoinPrompts(system, models.SchemaPrompt(r.Schema))
-		}
 	}
 	if len(r.Tools) > 0 {
 		config.Tools = []*genai.Tool{newTools(r.Tools)}
@@ -46,6 +43,9 @@ func newRequest(r *models.Request) ([]*genai.Content, *genai.GenerateContentConf
 		if len(content.Parts) > 0 {
 			contents = append(contents, content)
 		}
+	}
+	if r.Schema != nil && !models.IsStrict(r.Schema) {
+		system = models.JoinPrompts(system, models.SchemaPrompt(r.Schema))
 	}
 	if system != "" {
 		config.SystemInstruction = &genai.Content{Parts: []*genai.Part{{Text: system}}}

@@ -68,7 +68,8 @@ func read(body []byte) failure {
 	if code, ok := inner["code"].(float64); ok && code >= 400 && code < 600 {
 		f.status = int(code)
 	}
-	f.wait = retryInfo(inner["details"])
+	reasons, wait := details(inner["details"])
+	f.kind, f.wait = f.kind+reasons, wait
 	return f
 }
 
@@ -77,16 +78,17 @@ func words(v any) string {
 	return text
 }
 
-// retryInfo finds Google's RetryInfo among the details of an error.
-func retryInfo(details any) time.Duration {
-	list, _ := details.([]any)
-	for _, d := range list {
-		object, _ := d.(map[string]any)
-		if wait, err := time.ParseDuration(words(object["retryDelay"])); err == nil && wait > 0 {
-			return wait
+// details finds the reasons and the wait among the details of Google's errors.
+func details(list any) (reasons string, wait time.Duration) {
+	items, _ := list.([]any)
+	for _, item := range items {
+		object, _ := item.(map[string]any)
+		reasons += " " + words(object["reason"])
+		if d, err := time.ParseDuration(words(object["retryDelay"])); err == nil && d > 0 {
+			wait = d
 		}
 	}
-	return 0
+	return reasons, wait
 }
 
 // kinds are words in the type or code of an error, the first that is found decides.
@@ -95,7 +97,6 @@ var kinds = []struct {
 	code      models.Code
 	retryable bool
 }{
-	{"insufficient_quota", models.CodeRateLimited, false},
 	{"billing", models.CodePermission, false},
 	{"rate_limit", models.CodeRateLimited, true},
 	{"resource_exhausted", models.CodeRateLimited, true},
@@ -111,8 +112,11 @@ var kinds = []struct {
 }
 
 func codeOf(status int, kind string) (models.Code, bool) {
-	if strings.Contains(kind, "insufficient_quota") {
+	switch {
+	case strings.Contains(kind, "insufficient_quota"):
 		return models.CodeRateLimited, false // it comes as 429, and waiting does not help
+	case strings.Contains(kind, "api_key_invalid"):
+		return models.CodePermission, false // it comes as 400
 	}
 	switch status {
 	case http.StatusTooManyRequests:
