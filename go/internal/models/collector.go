@@ -2,6 +2,7 @@ package models
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -20,6 +21,8 @@ type Collector struct {
 	usage   Usage
 	told    bool // the provider told its usage
 	model   string
+	calls   int
+	taken   map[string]bool // ids of calls; nil: not looked up
 }
 
 // NewCollector makes one for the answer to r.
@@ -107,16 +110,45 @@ func (c *Collector) Sign(signature, redacted string) error {
 	return nil
 }
 
-// Call adds a complete tool call. Arguments without text are an empty object.
+// maxCalls is how many tools one answer may ask for.
+const maxCalls = 1000
+
+// Call adds a complete tool call. Arguments without text are an empty object. A call without an id,
+// which small servers send, gets one.
 func (c *Collector) Call(call ToolCall) error {
 	if err := c.finishPart(); err != nil {
 		return err
 	}
-	if len(strings.TrimSpace(string(call.Arguments))) == 0 {
+	if c.calls++; c.calls > maxCalls {
+		return &Error{Code: CodeTooLarge, Message: fmt.Sprintf("the model asks for more than %d tools at once", maxCalls)}
+	}
+	switch strings.TrimSpace(string(call.Arguments)) {
+	case "", "null":
 		call.Arguments = json.RawMessage("{}")
+	}
+	if call.ID == "" {
+		call.ID = c.newID()
 	}
 	c.parts = append(c.parts, Part{Call: &call})
 	return c.emit(Event{Kind: EventCall, Call: &call})
+}
+
+// newID is an id that no call of the conversation has.
+func (c *Collector) newID() string {
+	if c.taken == nil {
+		c.taken = map[string]bool{}
+		for _, m := range c.request.Messages {
+			for _, call := range m.Calls() {
+				c.taken[call.ID] = true
+			}
+		}
+	}
+	for n := len(c.taken) + 1; ; n++ {
+		if id := fmt.Sprintf("call_%d", n); !c.taken[id] {
+			c.taken[id] = true
+			return id
+		}
+	}
 }
 
 // Model notes which model answers.

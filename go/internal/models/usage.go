@@ -1,6 +1,7 @@
 package models
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -75,4 +76,22 @@ func (b *Budget) Used() int64 {
 func (b *Budget) spent(used int64) error {
 	return &Error{Code: CodeLimit, Message: fmt.Sprintf(
 		"the token limit of this run was reached: %d of %d tokens are used; raise tokens in [limits]", used, b.limit)}
+}
+
+// WithBudget is p with every call charged to b. A call is refused when nothing is left, and one that
+// takes more than that is charged and fails, with its answer beside the error.
+func WithBudget(p Provider, b *Budget) Provider {
+	return ProviderFunc(func(ctx context.Context, r *Request, emit func(Event) error) (*Response, error) {
+		if err := b.Check(); err != nil {
+			return nil, err
+		}
+		response, err := p.Stream(ctx, r, emit)
+		if response == nil {
+			return nil, err
+		}
+		if spent := b.Charge(response.Usage); err == nil {
+			err = spent
+		}
+		return response, err
+	})
 }
