@@ -65,20 +65,21 @@ func newID() string {
 
 // call is one call under way. It is what the script finds behind ctx.
 type call struct {
-	host     *Host
-	req      Request
-	id       string
-	tool     *tooldef.Tool
-	runner   *runner
-	args     any // a JSON tree, completed
-	parent   *call
-	depth    int
-	began    time.Time
-	deadline time.Time
-	claimed  string         // the approval that this call uses
-	budget   *models.Budget // of tokens; shared with the calls that it makes
-	spent    spent
-	told     told
+	host       *Host
+	req        Request
+	id         string
+	tool       *tooldef.Tool
+	runner     *runner
+	args       any // a JSON tree, completed
+	parent     *call
+	depth      int
+	began      time.Time
+	deadline   time.Time
+	runContext context.Context // of the whole run
+	claimed    string          // the approval that this call uses
+	budget     *models.Budget  // of tokens; shared with the calls that it makes
+	spent      spent
+	told       told
 }
 
 // run is the pipeline: find, validate, defaults, permission, rate, approval, run, validate the result.
@@ -222,6 +223,7 @@ func (c *call) invoke(outer context.Context) (*Answer, *Error) {
 	defer cancel()
 	ctx = toolmod.With(context.WithValue(ctx, callKey{}, c), c)
 	c.deadline, _ = ctx.Deadline()
+	c.runContext = ctx
 	var result []byte
 	began := time.Now()
 	err = pool.Invoke(ctx, func(values luau.Values) (err error) {

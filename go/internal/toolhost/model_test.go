@@ -1,0 +1,118 @@
+package toolhost_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/hukilau/hukilau/go/internal/models"
+	"github.com/hukilau/hukilau/go/internal/models/fakemodel"
+	"github.com/hukilau/hukilau/go/internal/toolhost"
+)
+
+// withModel offers one model, "m".
+func withModel(p models.Provider) toolhost.Options {
+	return toolhost.Options{Models: func(name string) (toolhost.Model, bool) {
+		return toolhost.Model{Provider: p, Name: "small-1"}, name == "m"
+	}}
+}
+
+func granted(t *testing.T, name, source string) func(o toolhost.Options) *toolhost.Host {
+	made := tool(t, name, source)
+	made.Permissions.Models = []string{"m", "other"}
+	return func(o toolhost.Options) *toolhost.Host { return newHost(t, o, made) }
+}
+
+func TestGenerate(t *testing.T) {
+	p := fakemodel.New(fakemodel.Answer{Chunks: []string{"Hel", "lo"}, Usage: models.Usage{InputTokens: 5, OutputTokens: 2}})
+	h := granted(t, "ask", `function invoke(ctx, args)
+		local text, more = ctx.generate("m", {
+			{ role = "system", content = "Be short." },
+			{ content = { { text = "What is this?" }, { data = buffer.fromstring("\1\2"), media_type = "image/png" } } },
+		}, { temperature = 0, max_tokens = 10, stop = "\n", seed = 7, system = "You are kind." })
+		return { text = text, tokens = more.usage.input_tokens + more.usage.output_tokens }
+	end`)(withModel(p))
+	result, failed := call(h, "ask", "{}")
+	require.Nil(t, failed)
+	require.Equal(t, `{"text":"Hello","tokens":7}`, result)
+	r := p.Requests()[0]
+	require.Equal(t, "small-1", r.Model)
+	require.Equal(t, "You are kind.", r.System)
+	require.Equal(t, 10, r.MaxTokens)
+	require.Equal(t, []string{"\n"}, r.Stop)
+	require.Zero(t, *r.Temperature)
+	require.Equal(t, int64(7), *r.Seed)
+	require.Equal(t, []byte{1, 2}, r.Messages[1].Parts[1].Image.Data)
+}
+
+func TestGenerateIsRefused(t *testing.T) {
+	for source, want := range map[string]string{
+		`ctx.generate("n", "x")`:                                   "the model n is not granted",
+		`ctx.generate("other", "x")`:                               `there is no model "other"`,
+		`ctx.generate("m", {})`:                                    "the list of messages is empty",
+		`ctx.generate("m", "x", { temprature = 1 })`:               `unknown field "temprature"`,
+		`ctx.generate("m", { { role = "robot", content = "x" } })`: "its role must be",
+		`ctx.generate(nil, "x")`:                                   "argument 1 must be the name of a model, got nil",
+		`ctx.generate_json("m", "x")`:                              "argument 3 must be a JSON Schema",
+		`ctx.generate_json("m", "x", { type = "nonsense" })`:       "the schema",
+		`for _ in ctx.generate_stream("m", "x") do end`:            "no answer is left",
+	} {
+		h := granted(t, "ask", "function invoke(ctx) "+source+" end")(withModel(fakemodel.New()))
+		_, failed := call(h, "ask", "{}")
+		require.NotNil(t, failed, source)
+		require.Contains(t, failed.Message, want, source)
+	}
+}
+
+func TestTokenLimitHoldsForTheWholeCall(t *testing.T) {
+	used := models.Usage{InputTokens: 40, OutputTokens: 20}
+	o := withModel(fakemodel.New(fakemodel.Answer{Text: "a", Usage: used}, fakemodel.Answer{Text: "b", Usage: used}, fakemodel.Answer{Text: "c", Usage: used}))
+	o.Tokens = 100
+	h := granted(t, "ask", `function invoke(ctx) for i = 1, 3 do ctx.generate("m", "x") end end`)(o)
+	_, failed := call(h, "ask", "{}")
+	require.Contains(t, failed.Message, "token limit")
+	require.Equal(t, "limit", failed.Detail)
+}
+
+func TestGenerateJSON(t *testing.T) {
+	p := fakemodel.New(fakemodel.Answer{Text: "Sure: {\"age\": \"x\"}"}, fakemodel.Answer{Text: "```json\n{\"age\": 9007199254740993}\n```"})
+	h := granted(t, "ask", `function invoke(ctx)
+		return ctx.generate_json("m", "How old?", { type = "object", properties = { age = { type = "integer" } }, required = { "age" } })
+	end`)(withModel(p))
+	result, failed := call(h, "ask", "{}")
+	require.Nil(t, failed)
+	require.Equal(t, `{"age":9007199254740993}`, result)
+	require.Len(t, p.Requests(), 2)
+}
+
+// Chunks reach the script as they arrive: the second is only made when the first was there.
+func TestGenerateStreamGivesChunksAsTheyArrive(t *testing.T) {
+	first := make(chan struct{})
+	p := models.ProviderFunc(func(ctx context.Context, r *models.Request, emit func(models.Event) error) (*models.Response, error) {
+		c := models.NewCollector(r, emit)
+		if err := c.Text("one"); err != nil {
+			return c.Fail(err)
+		}
+		select {
+		case <-first:
+		case <-ctx.Done():
+			return c.Fail(ctx.Err())
+		}
+		if err := c.Text("two"); err != nil {
+			return c.Fail(err)
+		}
+		return c.End(models.StopEnd)
+	})
+	h := granted(t, "ask", `function invoke(ctx)
+		for chunk in ctx.generate_stream("m", "x") do ctx.emit(chunk) end
+		for chunk in ctx.generate_stream("m", "x") do break end
+	end`)(withModel(p))
+	sink := &sink{emitted: func(string) { sync.OnceFunc(func() { close(first) })() }}
+	var once sync.Once
+	sink.emitted = func(string) { once.Do(func() { close(first) }) }
+	_, failed := h.Call(context.Background(), toolhost.Request{Tool: "ask", Sink: sink})
+	require.Nil(t, failed)
+	require.Equal(t, []string{`{"text":"one"}`, `{"text":"two"}`}, sink.chunks)
+}

@@ -1,0 +1,114 @@
+package toolhost_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/hukilau/hukilau/go/internal/store"
+	"github.com/hukilau/hukilau/go/internal/toolhost"
+)
+
+// sink keeps what a tool tells.
+type sink struct {
+	chunks, logs []string
+	progress     [][2]float64
+	emitted      func(string)
+}
+
+func (s *sink) Emit(_ context.Context, chunk []byte) error {
+	s.chunks = append(s.chunks, string(chunk))
+	if s.emitted != nil {
+		s.emitted(string(chunk))
+	}
+	return nil
+}
+
+func (s *sink) Progress(_ context.Context, done, total float64, text string) error {
+	s.progress = append(s.progress, [2]float64{done, total})
+	s.logs = append(s.logs, text)
+	return nil
+}
+
+func (s *sink) Log(_ context.Context, level slog.Level, message string, _ map[string]any) error {
+	s.logs = append(s.logs, level.String()+" "+message)
+	return nil
+}
+
+func TestWhatAToolTellsReachesItsCaller(t *testing.T) {
+	h := newHost(t, toolhost.Options{}, tool(t, "tells", `function invoke(ctx)
+		ctx.emit("text") ctx.emit({ audio = buffer.fromstring("\1\2\3"), raw = "\xff", percent = 50 })
+		ctx.progress(1, 4, "a quarter")
+		print("printed", 1) ctx.log.warn("two", { 3 }) print("last")
+	end`))
+	var s sink
+	_, failed := h.Call(context.Background(), toolhost.Request{Tool: "tells", Sink: &s})
+	require.Nil(t, failed)
+	require.Equal(t, []string{`{"text":"text"}`, `{"audio":"AQID","percent":50,"raw":"/w=="}`}, s.chunks)
+	require.Equal(t, [][2]float64{{1, 4}}, s.progress)
+	require.Equal(t, []string{"a quarter", "INFO printed\t1", "WARN two {3}", "INFO last"}, s.logs)
+}
+
+func TestToolsCallTools(t *testing.T) {
+	outer := tool(t, "outer", `function invoke(ctx, args)
+		local ok, err = pcall(ctx.tools.secret, {})
+		return { sum = ctx.tools.add({ a = 1, b = args.b }) , again = ctx.tools.call("add", { a = 2, b = 2 }), list = ctx.tools.list(),
+			refused = err.code, key = err.key, parent = ctx.call.parent == nil }
+	end`)
+	outer.Permissions.Tools = []string{"add"}
+	loop := tool(t, "loop", `function invoke(ctx) return ctx.tools.loop({}) end`)
+	loop.Permissions.Tools = []string{"*"}
+	s, err := store.Open(context.Background(), store.Options{Path: store.Memory})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	h := newHost(t, toolhost.Options{Store: s, MaxRuns: 1}, outer, loop,
+		tool(t, "add", `function invoke(ctx, args) return args.a + args.b end`), tool(t, "secret", `function invoke() return 1 end`))
+	result, failed := call(h, "outer", `{"b":41}`)
+	require.Nil(t, failed)
+	require.Equal(t, `{"again":4,"key":"tools","list":["add"],"parent":true,"refused":"permission","sum":42}`, result)
+	_, failed = call(h, "loop", "{}")
+	require.Contains(t, failed.Message, "too deep")
+
+	require.NoError(t, s.Log.Flush(context.Background()))
+	runs, err := s.Log.List(context.Background(), store.Filter{})
+	require.NoError(t, err)
+	var parents, children int
+	for _, run := range runs {
+		if run.Parent == "" {
+			parents++
+		} else {
+			children++
+		}
+		if run.Tool == "outer" {
+			require.Equal(t, `{"b":41}`, run.Arguments.Text)
+			run, err = s.Log.Get(context.Background(), run.ID)
+			require.NoError(t, err)
+			require.NotEmpty(t, run.HostCalls)
+			require.Equal(t, "tool.call", run.HostCalls[0].Name)
+		}
+	}
+	require.Equal(t, 2, parents)
+	require.Equal(t, 2+7, children)
+}
+
+// X15: 50 calls at once that each add 1 through ctx.update_state.
+func TestX15UpdateStateIsAtomic(t *testing.T) {
+	h := newHost(t, toolhost.Options{},
+		tool(t, "add", `function invoke(ctx) return ctx.update_state("n", function(n) return (n or 0) + 1 end) end`),
+		tool(t, "read", `function invoke(ctx) return ctx.state.n end`))
+	done := make(chan *toolhost.Error)
+	for range 50 {
+		go func() {
+			_, failed := call(h, "add", "{}")
+			done <- failed
+		}()
+	}
+	for range 50 {
+		require.Nil(t, <-done)
+	}
+	result, failed := call(h, "read", "{}")
+	require.Nil(t, failed)
+	require.Equal(t, "50", result)
+}
