@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	_ "modernc.org/sqlite" // the driver
 )
@@ -25,9 +26,15 @@ type database struct {
 	stmts   map[string]*sql.Stmt // of writer
 	readers *sql.DB              // nil in memory: the writing connection reads
 	synced  bool
+
+	mu       sync.Mutex
+	prepared map[string]*sql.Stmt // of readers
 }
 
-const readConnections = 4
+const (
+	readConnections = 4
+	mostPrepared    = 64 // queries of readers; filters of lists make up many
+)
 
 // tx is a transaction of the writing connection. What is begun is finished: a context that ends in
 // the middle must not leave it open whether the transaction took place.
@@ -39,7 +46,7 @@ type tx struct {
 // openDatabase opens the file and brings it up to date.
 func openDatabase(ctx context.Context, options *Options) (*database, error) {
 	d := &database{path: options.Path, turn: make(chan struct{}, 1), closed: make(chan struct{}),
-		stmts: map[string]*sql.Stmt{}, synced: options.Synced}
+		stmts: map[string]*sql.Stmt{}, prepared: map[string]*sql.Stmt{}, synced: options.Synced}
 	if err := d.prepareFile(); err != nil {
 		return nil, err
 	}
@@ -81,6 +88,10 @@ func dataSource(options *Options) string {
 		"&_pragma=synchronous(" + synchronous + ")&_pragma=journal_size_limit(67108864)&_pragma=temp_store(MEMORY)"
 }
 
+// making keeps a new file from being opened by another store of this process before it is closed here:
+// closing it would drop the locks of that one, as POSIX has it.
+var making sync.Mutex
+
 // prepareFile makes the folder and an empty file where there is none: both for their owner alone,
 // because arguments and results of calls are in there. SQLite gives its other files the same mode.
 func (d *database) prepareFile() error {
@@ -90,6 +101,8 @@ func (d *database) prepareFile() error {
 	case d.path == "" || strings.ContainsRune(d.path, 0):
 		return failure(CodeInvalid, "a store needs the path of its file, got %q", d.path)
 	}
+	making.Lock()
+	defer making.Unlock()
 	err := os.MkdirAll(filepath.Dir(d.path), 0o700)
 	if err == nil {
 		var file *os.File
@@ -199,11 +212,41 @@ func (d *database) read(ctx context.Context, query string, args []any, scan func
 		return failure(CodeClosed, "the store %s is closed", d.path)
 	default:
 	}
-	rows, err := d.readers.QueryContext(ctx, query, args...)
+	s, err := d.reader(ctx, query)
+	if err != nil {
+		return d.describe(err)
+	}
+	var rows *sql.Rows
+	if s != nil {
+		rows, err = s.QueryContext(ctx, args...)
+	} else {
+		rows, err = d.readers.QueryContext(ctx, query, args...)
+	}
 	if err != nil {
 		return d.describe(err)
 	}
 	return d.describe(each(rows, scan))
+}
+
+// reader returns the prepared form of a query, or nil where there are many already.
+func (d *database) reader(ctx context.Context, query string) (*sql.Stmt, error) {
+	d.mu.Lock()
+	s, full := d.prepared[query], len(d.prepared) >= mostPrepared
+	d.mu.Unlock()
+	if s != nil || full {
+		return s, nil
+	}
+	s, err := d.readers.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if other := d.prepared[query]; other != nil {
+		return other, s.Close()
+	}
+	d.prepared[query] = s
+	return s, nil
 }
 
 func each(rows *sql.Rows, scan func(*sql.Rows) error) error {
@@ -269,7 +312,10 @@ func (t *tx) row(query string, args []any, targets ...any) (found bool, err erro
 func (d *database) close() error {
 	<-d.turn
 	close(d.closed)
-	return d.describe(d.disconnect())
+	if err := d.disconnect(); err != nil {
+		return d.classify(err)
+	}
+	return nil
 }
 
 func (d *database) disconnect() error {
@@ -278,7 +324,7 @@ func (d *database) disconnect() error {
 		errs = append(errs, s.Close())
 	}
 	if d.readers != nil {
-		errs = append(errs, d.readers.Close())
+		errs = append(errs, d.readers.Close()) // and with it what it prepared
 	}
 	if d.writer != nil {
 		errs = append(errs, d.writer.Close())

@@ -62,6 +62,15 @@ func (d *database) describe(err error) error {
 	if _, ours := errors.AsType[*Error](err); ours {
 		return err
 	}
+	select {
+	case <-d.closed: // under a query that was on its way
+		return &Error{Code: CodeClosed, Message: fmt.Sprintf("the store %s is closed", d.path), Cause: err}
+	default:
+		return d.classify(err)
+	}
+}
+
+func (d *database) classify(err error) error {
 	code, text := CodeIO, "the store %s: %v"
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		switch e.Code() & 0xff {

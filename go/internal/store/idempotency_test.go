@@ -113,16 +113,17 @@ func TestWaitHearsItsContextAndClose(t *testing.T) {
 		begin(t, s, "k", "h")
 		ctx, cancel := context.WithCancel(t.Context())
 		waiting := begin(t, s, "k", "h")
-		var group sync.WaitGroup
-		group.Go(func() {
+		var cancelled, group sync.WaitGroup
+		cancelled.Go(func() {
 			_, err := waiting.Wait(ctx)
 			assert.ErrorIs(t, err, context.Canceled)
 		})
+		cancel()
+		cancelled.Wait()
 		group.Go(func() {
 			_, err := waiting.Wait(t.Context())
 			assert.Equal(t, store.CodeClosed, store.CodeOf(err), err)
 		})
-		cancel()
 		require.NoError(t, s.Close())
 		group.Wait()
 	})

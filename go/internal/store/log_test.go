@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -238,6 +239,32 @@ func TestWaitForABusyFileHearsTheContext(t *testing.T) {
 	require.ErrorIs(t, s.State.Commit(ctx, "a", values("k", `1`)), context.DeadlineExceeded)
 	unlock()
 	require.NoError(t, s.State.Commit(t.Context(), "a", values("k", `1`)))
+}
+
+func TestTrimShrinksTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	c := newClock()
+	s, err := store.Open(t.Context(), store.Options{Path: path, Now: c.Now})
+	require.NoError(t, err)
+	size := func() int64 {
+		require.NoError(t, s.Close())
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		s, err = store.Open(t.Context(), store.Options{Path: path, Now: c.Now})
+		require.NoError(t, err)
+		return info.Size()
+	}
+	empty := size()
+	for range 300 {
+		require.NoError(t, s.Log.Record(t.Context(), store.Entry{Arguments: store.Payload{Text: strings.Repeat("x", 10_000)}}))
+	}
+	full := size()
+	require.Greater(t, full, empty+3_000_000)
+	c.Advance(time.Hour)
+	_, err = s.Trim(t.Context(), store.Retention{LogAge: time.Minute})
+	require.NoError(t, err)
+	require.Less(t, size(), empty+100_000)
+	require.NoError(t, s.Close())
 }
 
 func TestRetention(t *testing.T) {

@@ -155,6 +155,24 @@ func TestNewerFileIsAnError(t *testing.T) {
 	requireCode(t, err, store.CodeNewer, "4711", path)
 }
 
+func TestDamagedFileIsAnError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	s, err := store.Open(t.Context(), store.Options{Path: path})
+	require.NoError(t, err)
+	require.NoError(t, s.State.Commit(t.Context(), "a", values("k", `"`+strings.Repeat("x", 100_000)+`"`)))
+	require.NoError(t, s.Close())
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for i := 4096; i < len(content); i++ {
+		content[i] = 0x5a
+	}
+	require.NoError(t, os.WriteFile(path, content, 0o600))
+	s = open(t, store.Options{Path: path})
+	_, err = s.State.Load(t.Context(), "a")
+	requireCode(t, err, store.CodeDamaged, path, "move it away")
+	requireCode(t, s.State.Commit(t.Context(), "a", values("k", `1`)), store.CodeDamaged, path)
+}
+
 func TestManyOpenANewFileAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	var group sync.WaitGroup
