@@ -123,12 +123,18 @@ func (a *Approvals) checkRoom(t *tx, caller string, now time.Time) error {
 	return nil
 }
 
+// What is read of arguments and outcome: all for one, little for a list.
+const (
+	wholeApproval = "arguments, result, error"
+	briefApproval = "CASE WHEN length(arguments) <= 4096 THEN arguments END, NULL, ''"
+)
+
 // The state as it is now: what has expired or lost its process needs no write to be so.
-func approvalsQuery(where string) string {
+func approvalsQuery(columns, where string) string {
 	return "SELECT * FROM (SELECT id, CASE WHEN state IN ('pending', 'approved') AND expires <= :now THEN 'expired' " +
 		"WHEN state = 'running' AND NOT " + aliveSQL("process") + " THEN 'interrupted' ELSE state END AS current, " +
-		"created, expires, tool, version, caller, arguments_hash, decided, decided_by, started, finished, arguments, result, error " +
-		"FROM approvals) " + where
+		"created, expires, tool, version, caller, arguments_hash, decided, decided_by, started, finished, " + columns +
+		" FROM approvals) " + where
 }
 
 func (a *Approvals) args(more ...any) []any { return append(queryArgs(a.presence, a.now()), more...) }
@@ -140,7 +146,7 @@ func queryArgs(p *presence, now time.Time) []any {
 // Get returns one.
 func (a *Approvals) Get(ctx context.Context, id string) (Approval, error) {
 	var found *Approval
-	err := a.db.read(ctx, approvalsQuery("WHERE id = :id"), a.args(sql.Named("id", id)), func(rows *sql.Rows) (err error) {
+	err := a.db.read(ctx, approvalsQuery(wholeApproval, "WHERE id = :id"), a.args(sql.Named("id", id)), func(rows *sql.Rows) (err error) {
 		found, err = scanApproval(rows)
 		return err
 	})
@@ -164,13 +170,14 @@ type ApprovalFilter struct {
 	Limit  int    // 0: 100; at most 1,000
 }
 
-// List returns the chosen ones, newest first. Their outcomes are left out.
+// List returns the chosen ones, newest first. Their outcomes are left out, and arguments of more than
+// 4 KiB: see [Approvals.Get].
 func (a *Approvals) List(ctx context.Context, f ApprovalFilter) ([]Approval, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
 	}
 	var list []Approval
-	err := a.db.read(ctx, approvalsQuery("WHERE (:state = '' OR current = :state) AND (:tool = '' OR tool = :tool) "+
+	err := a.db.read(ctx, approvalsQuery(briefApproval, "WHERE (:state = '' OR current = :state) AND (:tool = '' OR tool = :tool) "+
 		"AND (:caller = '' OR caller = :caller) AND (:before = '' OR (created, id) < (SELECT created, id FROM approvals WHERE id = :before)) "+
 		"ORDER BY created DESC, id DESC LIMIT :limit"),
 		a.args(sql.Named("state", string(f.State)), sql.Named("tool", f.Tool), sql.Named("caller", f.Caller),
@@ -233,7 +240,7 @@ func (a *Approvals) change(ctx context.Context, id string, from CallState, fn fu
 	var changed *Approval
 	err := a.db.writeSynced(ctx, func(t *tx) error {
 		read := func() (found *Approval, err error) {
-			err = t.query(approvalsQuery("WHERE id = :id"), a.args(sql.Named("id", id)), func(rows *sql.Rows) error {
+			err = t.query(approvalsQuery(wholeApproval, "WHERE id = :id"), a.args(sql.Named("id", id)), func(rows *sql.Rows) error {
 				found, err = scanApproval(rows)
 				return err
 			})

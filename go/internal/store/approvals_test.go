@@ -124,7 +124,8 @@ func TestApprovalsAreListedAndLimited(t *testing.T) {
 	}
 	_, err := s.Approvals.Create(ctx, store.Approval{Caller: "bob", Expires: c.Now().Add(time.Hour)})
 	requireCode(t, err, store.CodeLimit, "this caller")
-	_, err = s.Approvals.Create(ctx, store.Approval{Caller: "eve", Tool: "x", Expires: c.Now().Add(time.Hour)})
+	large := json.RawMessage(`"` + strings.Repeat("x", 5000) + `"`)
+	eve, err := s.Approvals.Create(ctx, store.Approval{Caller: "eve", Tool: "x", Arguments: large, Expires: c.Now().Add(time.Hour)})
 	require.NoError(t, err)
 	_, err = s.Approvals.Create(ctx, store.Approval{Caller: "tim", Expires: c.Now().Add(time.Hour)})
 	requireCode(t, err, store.CodeLimit, "4 calls")
@@ -141,6 +142,8 @@ func TestApprovalsAreListedAndLimited(t *testing.T) {
 	list, err = s.Approvals.List(ctx, store.ApprovalFilter{Tool: "x"})
 	require.NoError(t, err)
 	require.Len(t, list, 1)
+	require.Nil(t, list[0].Arguments, "lists stay small")
+	require.Equal(t, large, eve.Arguments)
 
 	c.Advance(time.Hour)
 	_, err = s.Approvals.Create(ctx, store.Approval{Caller: "bob", Expires: c.Now().Add(time.Hour)})

@@ -60,14 +60,14 @@ func (c *Calls) Finish(ctx context.Context, id string, outcome Outcome) error {
 	})
 }
 
-func callsQuery(where string) string {
+func callsQuery(outcome, where string) string {
 	return "SELECT * FROM (SELECT id, CASE WHEN state = 'running' AND NOT " + aliveSQL("process") + " THEN 'interrupted' ELSE state END AS current, " +
-		"created, finished, tool, version, caller, result, error FROM calls) " + where
+		"created, finished, tool, version, caller, " + outcome + " FROM calls) " + where
 }
 
 // Get returns one.
 func (c *Calls) Get(ctx context.Context, id string) (Call, error) {
-	list, err := c.find(ctx, "WHERE id = :id", sql.Named("id", id))
+	list, err := c.find(ctx, "result, error", "WHERE id = :id", sql.Named("id", id))
 	if err != nil {
 		return Call{}, err
 	}
@@ -90,7 +90,7 @@ func (c *Calls) List(ctx context.Context, f CallFilter) ([]Call, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
 	}
-	list, err := c.find(ctx, "WHERE (:state = '' OR current = :state) AND (:caller = '' OR caller = :caller) "+
+	list, err := c.find(ctx, "NULL, ''", "WHERE (:state = '' OR current = :state) AND (:caller = '' OR caller = :caller) "+
 		"AND (:before = '' OR (created, id) < (SELECT created, id FROM calls WHERE id = :before)) ORDER BY created DESC, id DESC LIMIT :limit",
 		sql.Named("state", string(f.State)), sql.Named("caller", f.Caller), sql.Named("before", f.Before), sql.Named("limit", min(f.Limit, 1000)))
 	for i := range list {
@@ -99,10 +99,10 @@ func (c *Calls) List(ctx context.Context, f CallFilter) ([]Call, error) {
 	return list, err
 }
 
-func (c *Calls) find(ctx context.Context, where string, args ...any) ([]Call, error) {
+func (c *Calls) find(ctx context.Context, outcome, where string, args ...any) ([]Call, error) {
 	var list []Call
 	all := append(queryArgs(c.presence, c.now())[1:], args...)
-	err := c.db.read(ctx, callsQuery(where), all, func(rows *sql.Rows) error {
+	err := c.db.read(ctx, callsQuery(outcome, where), all, func(rows *sql.Rows) error {
 		var found Call
 		var created, finished int64
 		var result []byte

@@ -50,7 +50,7 @@ type Kind int
 
 // Kinds of requests.
 const (
-	New      Kind = iota // to be worked on: Finish or Abandon must follow
+	New      Kind = iota // to be worked on: Finish or Abandon must follow, also when that fails
 	Answered             // Answer holds what was answered
 	Mismatch             // the key was used for another request
 	InFlight             // someone works on it: see Wait
@@ -75,6 +75,9 @@ type Attempt struct {
 	id     RequestID
 	hash   string
 	number int64
+
+	found   bool   // there was a record of it
+	process string // who works on that
 }
 
 // waiters are those who wait for one request of this process.
@@ -90,19 +93,17 @@ func newIdempotency(db *database, now func() time.Time, p *presence) *Idempotenc
 // Begin says what a request is; hash stands for its content. It does not wait for others.
 func (i *Idempotency) Begin(ctx context.Context, id RequestID, hash string) (*Attempt, error) {
 	a := &Attempt{of: i, id: id, hash: hash}
-	if found, _, err := a.look(ctx); found || err != nil {
-		return a, err
+	if err := i.db.read(ctx, requestQuery(), a.args(), a.scan); err != nil {
+		return nil, err
+	}
+	if a.found {
+		return a, nil
 	}
 	if err := i.presence.enter(ctx); err != nil {
 		return nil, err
 	}
 	err := i.db.write(ctx, func(t *tx) error {
-		var found bool
-		err := t.query(requestQuery(), a.args(), func(rows *sql.Rows) (err error) {
-			found, _, err = a.scan(rows)
-			return err
-		})
-		if found || err != nil {
+		if err := t.query(requestQuery(), a.args(), a.scan); err != nil || a.found {
 			return err
 		}
 		return a.insert(t)
@@ -123,30 +124,22 @@ func (a *Attempt) args() []any {
 	return append(queryArgs(a.of.presence, a.of.now()), sql.Named("scope", a.id[:]))
 }
 
-// look reads the record of the request; process is who works on it.
-func (a *Attempt) look(ctx context.Context) (found bool, process string, err error) {
-	err = a.of.db.read(ctx, requestQuery(), a.args(), func(rows *sql.Rows) (err error) {
-		found, process, err = a.scan(rows)
-		return err
-	})
-	return found, process, err
-}
-
-func (a *Attempt) scan(rows *sql.Rows) (found bool, process string, err error) {
+func (a *Attempt) scan(rows *sql.Rows) error {
 	var hash string
 	var answer Answer
-	if err := rows.Scan(&hash, &process, &answer.Status, &answer.Type, &answer.Body, &answer.Dropped); err != nil {
-		return false, "", err
+	if err := rows.Scan(&hash, &a.process, &answer.Status, &answer.Type, &answer.Body, &answer.Dropped); err != nil {
+		return err
 	}
+	a.found = true
 	switch {
 	case hash != a.hash:
 		a.Kind = Mismatch
-	case process != "":
+	case a.process != "":
 		a.Kind = InFlight
 	default:
 		a.Kind, a.Answer = Answered, answer
 	}
-	return true, process, nil
+	return nil
 }
 
 // insert makes this attempt the one that works on the request, and removes a few expired records.
@@ -180,9 +173,7 @@ func (a *Attempt) Wait(ctx context.Context) (*Attempt, error) {
 			return next, err
 		}
 		poll := pollOthers
-		if _, process, err := next.look(ctx); err != nil {
-			return nil, err
-		} else if process == i.presence.id {
+		if next.process == i.presence.id {
 			poll = pollOwn
 		}
 		select {

@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	logBatch      = 1_000       // entries of one transaction, and how many make the writer hurry
+	logMany       = 1_000       // entries that make the writer hurry
+	logBatch      = 256         // entries of one transaction: other writers wait some milliseconds at most
 	logQueue      = 8_192       // entries in memory
 	logQueueSize  = 64 << 20    // bytes of them, about
 	logPatience   = time.Second // how long Record waits for a writer that fails
@@ -70,7 +71,7 @@ func (w *logWriter) add(ctx context.Context, e Entry) error {
 	w.queue = append(w.queue, e)
 	w.weight += weight
 	w.queued++
-	first, many := len(w.queue) == 1, len(w.queue) == logBatch || w.full()
+	first, many := len(w.queue) == 1, len(w.queue) == logMany || w.full()
 	if !w.started {
 		w.started = true
 		go w.run()

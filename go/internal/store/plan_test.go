@@ -35,8 +35,8 @@ func TestQueriesUseIndexes(t *testing.T) {
 		require.NotContains(t, plan, "USE TEMP B-TREE FOR ORDER BY", "%+v", test.filter)
 	}
 	args := []any{sql.Named("now", 1), sql.Named("self", "a"), sql.Named("dead", 1), sql.Named("id", "a"), sql.Named("scope", []byte("a"))}
-	require.Contains(t, explain(t, s, approvalsQuery("WHERE id = :id"), args), "SEARCH approvals USING INDEX sqlite_autoindex_approvals_1 (id=?)")
-	require.Contains(t, explain(t, s, callsQuery("WHERE id = :id"), args), "SEARCH calls USING INDEX sqlite_autoindex_calls_1 (id=?)")
+	require.Contains(t, explain(t, s, approvalsQuery(wholeApproval, "WHERE id = :id"), args), "SEARCH approvals USING INDEX sqlite_autoindex_approvals_1 (id=?)")
+	require.Contains(t, explain(t, s, callsQuery("result, error", "WHERE id = :id"), args), "SEARCH calls USING INDEX sqlite_autoindex_calls_1 (id=?)")
 	require.Contains(t, explain(t, s, requestQuery(), args), "SEARCH requests USING INDEX sqlite_autoindex_requests_1 (scope=?)")
 	for _, rule := range s.rules(Retention{}) {
 		require.NotContains(t, explain(t, s, rule.choose, rule.args), "SCAN "+rule.table+"\n", rule.choose)

@@ -72,14 +72,17 @@ func (p *presence) renew() {
 			return
 		case <-ticker.C:
 			ctx, cancel := context.WithTimeout(context.Background(), presenceEvery)
-			_ = p.db.write(ctx, func(t *tx) error { return errors.Join(p.seen(t), p.forgetDead(t)) })
+			_ = p.db.write(ctx, p.renewed)
 			cancel()
 		}
 	}
 }
 
-// forgetDead removes processes that have been dead for long: not to be there is to be dead.
-func (p *presence) forgetDead(t *tx) error {
+// renewed also removes processes that have been dead for long: not to be there is to be dead.
+func (p *presence) renewed(t *tx) error {
+	if err := p.seen(t); err != nil {
+		return err
+	}
 	_, err := t.exec("DELETE FROM processes WHERE seen < ? AND id <> ?", micros(p.now().Add(-time.Hour)), p.id)
 	return err
 }
