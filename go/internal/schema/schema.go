@@ -11,9 +11,10 @@ import (
 
 // Schema is a compiled schema. Goroutines may share it.
 type Schema struct {
-	root  *node
-	fill  *filler // nil where there are no defaults
-	graph *graph
+	root     *node
+	fill     *filler // nil where there are no defaults
+	graph    *graph
+	document any
 }
 
 const (
@@ -56,7 +57,7 @@ func compile(doc any) (s *Schema, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s = &Schema{graph: g, root: g.plain()}
+	s = &Schema{graph: g, root: g.plain(), document: doc}
 	s.fill, err = g.filler()
 	return s, err
 }

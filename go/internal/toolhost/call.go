@@ -138,6 +138,9 @@ func (c *call) readArgs() *Error {
 		}
 		value = decoded
 	}
+	if c.parent != nil {
+		value = c.tool.Params.Shape(value) // a script wrote it
+	}
 	completed := c.tool.Params.Defaults(value)
 	if violations := c.tool.Params.Validate(completed); len(violations) > 0 {
 		return badArgs(violations)
