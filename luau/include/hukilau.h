@@ -362,7 +362,8 @@ enum
  * references, so that they stay the same tables. With HK_START_IN_PLACE host functions get
  * can_wait = 0. With HK_START_ENTRY fn is a loaded chunk and the first argument the name of one of
  * its globals: the chunk runs with new globals of its own, and then that function, with the other
- * arguments. While the chunk itself runs, host functions get can_wait = 0. */
+ * arguments. Where that first argument is a function, it is called in place of one of the chunk, with the
+ * chunk's globals before the other arguments. While the chunk itself runs, host functions get can_wait = 0. */
 hk_result hk_start(
     hk_vm* vm,
     hk_ref fn,

@@ -325,9 +325,12 @@ static bool run_chunk(hk_vm* vm, lua_State* co, hk_result& r)
     return r.status == HK_OK;
 }
 
-// HK_START_ENTRY: co holds chunk, name and arguments; in the end function and arguments.
-static bool prepare_entry(hk_vm* vm, lua_State* co, uint32_t nargs, hk_result& r)
+// HK_START_ENTRY: co holds chunk, name and arguments; in the end function and arguments. In place of a name
+// there may be a function: it stays, with the chunk's globals before the other arguments. nargs becomes the
+// number of arguments.
+static bool prepare_entry(hk_vm* vm, lua_State* co, uint32_t& nargs, hk_result& r)
 {
+    bool around = lua_isfunction(co, 2);
     lua_State* runner = nullptr;
     int status = protect(
         vm,
@@ -358,6 +361,15 @@ static bool prepare_entry(hk_vm* vm, lua_State* co, uint32_t nargs, hk_result& r
             lua_xmove(runner, co, 1);
             lua_pushvalue(co, -1);
             lua_replace(co, LUA_GLOBALSINDEX);
+            if (around)
+            {
+                lua_pushvalue(co, 2);
+                lua_replace(co, 1);
+                lua_replace(co, 2);
+                lua_settop(co, int(nargs) + 1);
+                found = true;
+                return;
+            }
             lua_pushvalue(co, 2);
             lua_rawget(co, -2);
             found = lua_isfunction(co, -1);
@@ -366,6 +378,8 @@ static bool prepare_entry(hk_vm* vm, lua_State* co, uint32_t nargs, hk_result& r
             lua_remove(co, 1);
         }
     );
+    if (!around)
+        nargs--;
     if (status != 0 || !found)
         r = setup_failed(vm, co, status, "the script defines no function of that name");
     return status == 0 && found;
@@ -441,7 +455,7 @@ extern "C" hk_result hk_start(
         r = run_thread(
             vm,
             co,
-            int(nargs) - (flags & HK_START_ENTRY ? 1 : 0),
+            int(nargs),
             (flags & HK_START_KEEP) != 0,
             (flags & HK_START_IN_PLACE) != 0
         );

@@ -24,7 +24,15 @@ type Program struct {
 	Chunk  string // name of the source, as "@weather.luau"
 	Source string
 	Entry  string // name of the global function
+	// Around is the source of a chunk that runs before the script, in the same globals, with AroundArgs.
+	// The function that it returns is invoked in place of Entry, with the script's globals before the
+	// other arguments.
+	Around     string
+	AroundArgs []any
 }
+
+// aroundChunk names Around in errors.
+const aroundChunk = "=hukilau"
 
 // PoolOptions describe a Pool. The zero value means pristine VMs without limits.
 type PoolOptions struct {
@@ -38,6 +46,7 @@ type Pool struct {
 	program Program
 	options PoolOptions
 	code    *luau.Bytecode
+	around  *luau.Bytecode // nil without one
 
 	mu     sync.Mutex
 	idle   []*resident
@@ -56,11 +65,13 @@ const (
 
 // resident is a VM that stays for later invocations.
 type resident struct {
-	pool  *Pool
-	vm    *VM
-	fn    *luau.Function // what an invocation starts: the entry, or what runs the chunk and then it
-	bytes int64          // about what it holds while idle
-	place *place         // in the list of idle VMs of the process
+	pool *Pool
+	vm   *VM
+	fn   *luau.Function // what an invocation starts: the entry, or what runs the chunk and then it
+	// around is called by each invocation of a shared VM after fn, the chunk; nil: it calls the entry.
+	around *luau.Function
+	bytes  int64  // about what it holds while idle
+	place  *place // in the list of idle VMs of the process
 }
 
 // NewPool compiles the program. VMs are made when they are needed.
@@ -74,7 +85,10 @@ func NewPool(config *Config, program Program, o PoolOptions) (*Pool, error) {
 		return nil, err
 	}
 	p.code = code
-	return p, nil
+	if program.Around != "" {
+		p.around, err = compileCached(aroundChunk, program.Around, config.compileOptions())
+	}
+	return p, err
 }
 
 // Close frees the idle VMs. Invocations that run finish, and their VMs are freed then.
@@ -95,17 +109,17 @@ func (p *Pool) Close() {
 func (p *Pool) Invoke(ctx context.Context, use func(luau.Values) error, args ...any) error {
 	r := p.take()
 	if r != nil {
-		err := r.vm.Run(ctx, r.fn, p.runOptions(true), use, args...)
+		err := r.vm.Run(ctx, r.fn, p.runOptions(r, true), use, args...)
 		p.put(r, err)
 		return err
 	}
 	return p.first(ctx, use, args)
 }
 
-func (p *Pool) runOptions(reset bool) RunOptions {
+func (p *Pool) runOptions(r *resident, reset bool) RunOptions {
 	o := RunOptions{Mode: EndWithMain, Limits: p.options.Limits, Reset: reset}
 	if p.options.Isolation == Shared {
-		o.Reset, o.Entry = false, p.program.Entry
+		o.Reset, o.Entry, o.Around = false, p.program.Entry, r.around
 	}
 	return o
 }
@@ -194,7 +208,7 @@ func (p *Pool) first(ctx context.Context, use func(luau.Values) error, args []an
 	case p.options.Isolation == Shared:
 		err = p.firstShared(ctx, r, use, args)
 	case top == topUnknown:
-		err = p.survey(ctx, vm, use, args)
+		err = p.survey(ctx, r, use, args)
 	case top == topPure:
 		err = p.firstPure(ctx, r, use, args)
 	default:
@@ -215,12 +229,30 @@ func (p *Pool) topLevel() topLevel {
 }
 
 func (p *Pool) firstShared(ctx context.Context, r *resident, use func(luau.Values) error, args []any) error {
+	around, err := p.runAround(ctx, r.vm)
+	if err != nil {
+		return err
+	}
 	fn, err := p.load(r.vm)
 	if err != nil {
 		return err
 	}
-	r.fn = fn
-	return r.vm.Run(ctx, fn, p.runOptions(false), use, args...)
+	r.fn, r.around = fn, around
+	return r.vm.Run(ctx, fn, p.runOptions(r, false), use, args...)
+}
+
+// runAround gives the function that Around returns; nil without one.
+func (p *Pool) runAround(ctx context.Context, vm *VM) (around *luau.Function, err error) {
+	if p.around == nil {
+		return nil, nil
+	}
+	chunk, err := vm.state.Load(p.around, aroundChunk, luau.LoadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	o := RunOptions{Mode: EndWithMain, Limits: p.options.Limits}
+	err = vm.Run(ctx, chunk, o, func(values luau.Values) error { return values.Scan(&around) }, p.program.AroundArgs...)
+	return around, err
 }
 
 func (p *Pool) load(vm *VM) (*luau.Function, error) {
@@ -229,7 +261,12 @@ func (p *Pool) load(vm *VM) (*luau.Function, error) {
 
 // survey is the first invocation of all. It takes no image, which costs more than a run: many programs
 // are invoked once. The next one will know from it what to keep.
-func (p *Pool) survey(ctx context.Context, vm *VM, use func(luau.Values) error, args []any) error {
+func (p *Pool) survey(ctx context.Context, r *resident, use func(luau.Values) error, args []any) error {
+	vm := r.vm
+	around, err := p.runAround(ctx, vm)
+	if err != nil {
+		return err
+	}
 	chunk, err := p.load(vm)
 	if err != nil {
 		return err
@@ -237,7 +274,7 @@ func (p *Pool) survey(ctx context.Context, vm *VM, use func(luau.Values) error, 
 	if err := vm.state.Observe(); err != nil {
 		return err
 	}
-	entry, runErr := p.runTop(ctx, vm, chunk)
+	entry, runErr := p.runTop(ctx, vm, chunk, around)
 	impure, err := vm.state.Impure()
 	if err != nil {
 		return err
@@ -251,16 +288,20 @@ func (p *Pool) survey(ctx context.Context, vm *VM, use func(luau.Values) error, 
 		p.top = topImpure
 	}
 	p.mu.Unlock()
-	return vm.Run(ctx, entry, p.runOptions(false), use, args...)
+	return vm.Run(ctx, entry, p.runOptions(r, false), use, args...)
 }
 
 // firstPure keeps the state after the top level: an invocation is the function alone.
 func (p *Pool) firstPure(ctx context.Context, r *resident, use func(luau.Values) error, args []any) error {
+	around, err := p.runAround(ctx, r.vm)
+	if err != nil {
+		return err
+	}
 	chunk, err := p.load(r.vm)
 	if err != nil {
 		return err
 	}
-	entry, err := p.runTop(ctx, r.vm, chunk)
+	entry, err := p.runTop(ctx, r.vm, chunk, around)
 	if err != nil {
 		return err
 	}
@@ -268,16 +309,20 @@ func (p *Pool) firstPure(ctx context.Context, r *resident, use func(luau.Values)
 		return err
 	}
 	r.fn = entry
-	return r.vm.Run(ctx, entry, p.runOptions(true), use, args...)
+	return r.vm.Run(ctx, entry, p.runOptions(r, true), use, args...)
 }
 
 // firstImpure keeps the state before the top level, which runs in each invocation.
 func (p *Pool) firstImpure(ctx context.Context, r *resident, use func(luau.Values) error, args []any) error {
+	around, err := p.runAround(ctx, r.vm)
+	if err != nil {
+		return err
+	}
 	chunk, err := p.load(r.vm)
 	if err != nil {
 		return err
 	}
-	both, err := r.vm.chunkThenEntry(chunk, p.program.Entry)
+	both, err := r.vm.chunkThenEntry(chunk, around, p.program.Entry)
 	if err != nil {
 		return err
 	}
@@ -285,13 +330,16 @@ func (p *Pool) firstImpure(ctx context.Context, r *resident, use func(luau.Value
 		return err
 	}
 	r.fn = both
-	return r.vm.Run(ctx, both, p.runOptions(true), use, args...)
+	return r.vm.Run(ctx, both, p.runOptions(r, true), use, args...)
 }
 
 // runTop runs the top level and finds the function.
-func (p *Pool) runTop(ctx context.Context, vm *VM, chunk *luau.Function) (*luau.Function, error) {
+func (p *Pool) runTop(ctx context.Context, vm *VM, chunk, around *luau.Function) (*luau.Function, error) {
 	if err := vm.Run(ctx, chunk, RunOptions{Mode: EndWithMain, Limits: p.options.Limits}, nil); err != nil {
 		return nil, err
+	}
+	if around != nil {
+		return vm.bound(boundSource, around)
 	}
 	v, err := vm.state.Global(p.program.Entry)
 	if err != nil {
@@ -303,6 +351,12 @@ func (p *Pool) runTop(ctx context.Context, vm *VM, chunk *luau.Function) (*luau.
 	}
 	return entry, nil
 }
+
+// boundSource gives a function its globals.
+const boundSource = `local around = ...
+return function(...)
+	return around(_G, ...)
+end`
 
 func noEntry(chunk, name string) error {
 	return &luau.Error{Code: "not_found", Message: fmt.Sprintf(
@@ -321,10 +375,13 @@ func (r *resident) save() error {
 	return err
 }
 
-// bothSource runs a chunk and then the function that it defined.
-const bothSource = `local chunk, name, missing = ...
+// bothSource runs a chunk and then the function that it defined, or the one around it.
+const bothSource = `local chunk, around, name, missing = ...
 return function(...)
 	chunk()
+	if around then
+		return around(_G, ...)
+	end
 	local entry = _G[name]
 	if type(entry) ~= "function" then
 		error(missing, 0)
@@ -332,9 +389,17 @@ return function(...)
 	return entry(...)
 end`
 
-func (v *VM) chunkThenEntry(chunk *luau.Function, name string) (*luau.Function, error) {
-	out, err := v.state.Do(context.Background(), "=hukilau", bothSource, chunk, name,
-		"the script defines no global function "+name)
+func (v *VM) chunkThenEntry(chunk, around *luau.Function, name string) (*luau.Function, error) {
+	var outer any // a nil *luau.Function would be an error
+	if around != nil {
+		outer = around
+	}
+	return v.bound(bothSource, chunk, outer, name, "the script defines no global function "+name)
+}
+
+// bound makes a function of our own that holds on to args.
+func (v *VM) bound(source string, args ...any) (*luau.Function, error) {
+	out, err := v.state.Do(context.Background(), aroundChunk, source, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -55,6 +55,28 @@ func TestPoolInvokesWithArguments(t *testing.T) {
 	}
 }
 
+// What is around a script is there before it, and is called in its place with its globals.
+func TestPoolWithAFunctionAround(t *testing.T) {
+	around := `local name = ...
+shared = table.freeze({ name = name })
+return function(globals, ...)
+	assert(globals.shared == shared)
+	return globals.tool.run(shared.name, ...), globals.calls
+end`
+	for _, top := range []string{"local start = 0", "local start = os.clock() * 0"} { // kept in the image, or not
+		source := top + "\ncalls = start\ntool = { run = function(name, n) calls += 1 assert(shared.name == name) return name .. n end }"
+		for _, isolation := range []engine.Isolation{engine.Pristine, engine.Shared} {
+			program := engine.Program{Chunk: "=tool", Source: source, Around: around, AroundArgs: []any{"x"}}
+			p, err := engine.NewPool(testConfig(), program, engine.PoolOptions{Isolation: isolation})
+			require.NoError(t, err)
+			t.Cleanup(p.Close)
+			for i := range 5 {
+				require.Equal(t, []any{fmt.Sprint("x", i), 1.0}, invoke(t, p, i), "isolation %d, %s", isolation, top)
+			}
+		}
+	}
+}
+
 // X07: what the top level draws by chance or reads from the clock differs between invocations.
 func TestX07TopLevelThatIsNotPureRunsEachTime(t *testing.T) {
 	cases := map[string]string{

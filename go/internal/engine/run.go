@@ -73,6 +73,8 @@ type RunOptions struct {
 	Reset bool
 	// Entry is as in luau.StartOptions: fn is a chunk that defines a function of that name.
 	Entry string
+	// Around is as in luau.StartOptions, in place of Entry.
+	Around *luau.Function
 	// KeepTables gives tables among the results as *luau.Table.
 	KeepTables bool
 	// Use gets the results of RunSource, as in Run.
@@ -109,7 +111,7 @@ func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(
 		}
 	}
 	v.push(main, func() (luau.ThreadID, luau.Outcome) {
-		return v.state.Start(fn, luau.StartOptions{Reset: o.Reset, Entry: o.Entry, KeepTables: o.KeepTables}, args...)
+		return v.state.Start(fn, luau.StartOptions{Reset: o.Reset, Entry: o.Entry, Around: o.Around, KeepTables: o.KeepTables}, args...)
 	})
 	err = v.schedule(func() bool {
 		if v.mode == EndWithMain {

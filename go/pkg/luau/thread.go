@@ -39,6 +39,8 @@ type StartOptions struct {
 	// Entry names a global function that f, a loaded chunk, defines: f runs with new globals of its
 	// own, and then that function with the arguments. While f runs, host functions wait in place.
 	Entry string
+	// Around is called in place of an Entry: with the globals of f as its first argument.
+	Around *Function
 	// Suspended leaves the thread at its beginning, with StatusSliced.
 	Suspended bool
 }
@@ -67,7 +69,7 @@ func (s *State) Start(f *Function, o StartOptions, args ...any) (ThreadID, Outco
 		s.begun = true
 	}
 	e := s.encoder()
-	count, err := e.startArgs(o.Entry, args)
+	count, err := e.startArgs(&o, args)
 	if err != nil {
 		return 0, Outcome{Status: StatusFailed, Err: err}
 	}
@@ -78,7 +80,7 @@ func (s *State) Start(f *Function, o StartOptions, args ...any) (ThreadID, Outco
 
 func (o *StartOptions) flags() uint32 {
 	flags := uint32(0)
-	if o.Entry != "" {
+	if o.Entry != "" || o.Around != nil {
 		flags |= capi.StartEntry
 	}
 	if o.Suspended {
@@ -96,11 +98,17 @@ func (o *StartOptions) flags() uint32 {
 	return flags
 }
 
-func (e *encoder) startArgs(entry string, args []any) (uint32, error) {
+func (e *encoder) startArgs(o *StartOptions, args []any) (uint32, error) {
 	count := uint32(len(args))
-	if entry != "" {
+	switch {
+	case o.Around != nil:
 		count++
-		if err := e.text(capi.TagString, entry); err != nil {
+		if err := e.value(o.Around); err != nil {
+			return 0, err
+		}
+	case o.Entry != "":
+		count++
+		if err := e.text(capi.TagString, o.Entry); err != nil {
 			return 0, err
 		}
 	}
