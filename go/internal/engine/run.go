@@ -86,7 +86,7 @@ type RunOptions struct {
 // does the run, at once.
 func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(luau.Values) error, args ...any) error {
 	v.context.begin(ctx)
-	v.ctx, v.mode, v.limits, v.logged, v.failed, v.current = ctx, o.Mode, o.Limits, 0, nil, nil
+	v.ctx, v.mode, v.limits, v.logged, v.failed, v.current, v.spent = ctx, o.Mode, o.Limits, 0, nil, nil, false
 	v.firstToken = v.last
 	defer v.endRun()
 	limits := luau.Limits{HostCalls: o.Limits.HostCalls, Output: o.Limits.Output, Memory: o.Limits.Memory}
@@ -205,6 +205,7 @@ func (v *VM) step() error {
 func (v *VM) settle(t *task, out luau.Outcome) error {
 	switch out.Status {
 	case luau.StatusWaiting:
+		v.spent = false
 		if t.spawned.gone() {
 			v.abandon(t)
 			return nil
@@ -213,6 +214,7 @@ func (v *VM) settle(t *task, out luau.Outcome) error {
 		v.waiting[out.Token] = t
 		return nil
 	case luau.StatusSliced:
+		v.spent = true
 		if t.spawned.overdue() {
 			v.abandon(t)
 			return nil
@@ -253,7 +255,7 @@ var errNobody = &luau.Error{
 
 func (v *VM) takeSlot() bool {
 	if v.slot < 0 {
-		v.slot = slots.take(v, v.ctx.Done())
+		v.slot = slots.take(v, v.spent, v.ctx.Done())
 	}
 	return v.slot >= 0
 }

@@ -11,7 +11,8 @@ import (
 const slice = 10 * time.Millisecond
 
 // slots limits how many scripts run at the same moment, and so how many OS threads the process
-// needs: a script holds one while it runs. Who waits gets a slot in order of arrival.
+// needs: a script holds one while it runs. Who waits gets a slot in order of arrival, but those that
+// used up their last slice come after those that did not: a short run does not wait for many long ones.
 var slots = newSlotTable(min(24, max(4, 2*runtime.GOMAXPROCS(0))))
 
 // tenant holds a slot. It is called from another goroutine, while it does.
@@ -27,15 +28,21 @@ type slotTable struct {
 	free    []int // unused indexes of holders
 	holders []holder
 	waiting list.List // of *turn
+	spent   list.List // of *turn: of those that used up a slice
+	fresh   int       // how many of waiting got a slot since one of spent did
 	ticking bool
 	unseen  bool // somebody came since the last tick
 }
 
 type holder struct {
-	who  tenant
-	seen bool // by a tick
-	stop func() bool
+	who    tenant
+	seen   bool // by a tick
+	broken bool // asked to stop
+	stop   func() bool
 }
+
+// patience is how many others may come before one that used up its slice and waits.
+const patience = 4
 
 // turn is a place in the queue; given is closed when slot is valid.
 type turn struct {
@@ -52,8 +59,9 @@ func newSlotTable(n int) *slotTable {
 	return t
 }
 
-// take waits for a slot and gives its index, or -1 when stop was closed first.
-func (t *slotTable) take(who tenant, stop <-chan struct{}) int {
+// take waits for a slot and gives its index, or -1 when stop was closed first. spent says that who used up
+// its last slice.
+func (t *slotTable) take(who tenant, spent bool, stop <-chan struct{}) int {
 	t.mu.Lock()
 	if n := len(t.free); n > 0 {
 		slot := t.free[n-1]
@@ -63,7 +71,13 @@ func (t *slotTable) take(who tenant, stop <-chan struct{}) int {
 		return slot
 	}
 	place := &turn{given: make(chan struct{})}
-	element := t.waiting.PushBack(place)
+	queue := &t.waiting
+	if spent {
+		queue = &t.spent
+	} else {
+		t.breakOne()
+	}
+	element := queue.PushBack(place)
 	t.startTicking()
 	t.mu.Unlock()
 	select {
@@ -73,7 +87,7 @@ func (t *slotTable) take(who tenant, stop <-chan struct{}) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !place.taken {
-		t.waiting.Remove(element)
+		queue.Remove(element)
 		return -1
 	}
 	t.settle(place.slot, who)
@@ -93,7 +107,36 @@ func (t *slotTable) startTicking() {
 	}
 }
 
-// give hands the slot to who waits longest.
+// breakOne asks one that had a whole slice to stop: the next tick may be far.
+func (t *slotTable) breakOne() {
+	for i := range t.holders {
+		if h := &t.holders[i]; h.who != nil && h.seen && !h.broken {
+			h.broken = true
+			h.who.breakOff()
+			return
+		}
+	}
+}
+
+// next takes the one whose turn it is out of its queue; nil when nobody waits.
+func (t *slotTable) next() *turn {
+	queue := &t.waiting
+	if queue.Len() == 0 || t.fresh >= patience && t.spent.Len() > 0 {
+		queue = &t.spent
+	}
+	first := queue.Front()
+	if first == nil {
+		return nil
+	}
+	if queue == &t.waiting {
+		t.fresh++
+	} else {
+		t.fresh = 0
+	}
+	return queue.Remove(first).(*turn)
+}
+
+// give hands the slot to whose turn it is.
 func (t *slotTable) give(slot int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,8 +144,7 @@ func (t *slotTable) give(slot int) {
 		stop()
 	}
 	t.holders[slot] = holder{}
-	if first := t.waiting.Front(); first != nil {
-		place := t.waiting.Remove(first).(*turn)
+	if place := t.next(); place != nil {
 		place.slot, place.taken = slot, true
 		close(place.given)
 		return
@@ -114,15 +156,17 @@ func (t *slotTable) give(slot int) {
 func (t *slotTable) crowded() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.waiting.Len() > 0
+	return t.someWait()
 }
+
+func (t *slotTable) someWait() bool { return t.waiting.Len() > 0 || t.spent.Len() > 0 }
 
 // tick watches the runs that it sees for the first time: most are over before, and to watch one costs
 // as much as half a small run. As long as somebody waits, it breaks off whoever had a whole slice.
 func (t *slotTable) tick() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	waited := t.waiting.Len() > 0
+	waited := t.someWait()
 	if !waited && !t.unseen {
 		t.ticking = false
 		return
@@ -137,6 +181,7 @@ func (t *slotTable) tick() {
 		case !h.seen:
 			h.seen, h.stop = true, h.who.watch()
 		case waited:
+			h.broken = true
 			h.who.breakOff()
 		}
 	}

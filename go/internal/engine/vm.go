@@ -24,7 +24,12 @@ type Config struct {
 	CountChecks bool              // count calls of assert, for luau.Stats
 	Output      func(text []byte) // what scripts print; nil drops it
 	OutputLines bool              // Output is called after each print
-	Log         func(Record)      // nil drops it
+	// Print is Output with the context of the run that printed, in place of it. The context is as given to
+	// Run; between runs it is the background's.
+	Print func(ctx context.Context, text []byte)
+	Log   func(Record) // nil drops it
+	// Waited is told of each host call that waited, when its outcome is there. May be nil.
+	Waited func(ctx context.Context, w Wait)
 	// TaskFailed is told of each background task that ends with an error while the run goes on.
 	TaskFailed func(err error)
 }
@@ -35,6 +40,15 @@ type Record struct {
 	Message string
 	Fields  map[string]any
 	Time    time.Time
+	Context context.Context // of the run, as given to Run
+}
+
+// Wait is a host call that waited.
+type Wait struct {
+	Function string // as errors call it: "http.request"
+	Began    time.Time
+	Took     time.Duration
+	Err      error
 }
 
 // Limits are of one run. Zero means no limit.
@@ -61,7 +75,8 @@ type VM struct {
 	limits   Limits
 	logged   uint64
 	grace    grace
-	slot     int // of slots, or -1
+	slot     int  // of slots, or -1
+	spent    bool // the last stretch used up a slice
 	current  *task
 	ready    []work
 	waiting  map[uint64]*task
@@ -104,8 +119,12 @@ func New(config *Config) (*VM, error) {
 		wake: make(chan struct{}, 1), ctx: context.Background(), tasksByID: map[uint64]*task{}, origins: map[uint64]*origin{},
 	}
 	v.clock.vm = v
+	output := config.Output
+	if config.Print != nil {
+		output = func(text []byte) { config.Print(v.ctx, text) }
+	}
 	state, err := luau.New(luau.Options{
-		MemoryLimit: config.MemoryLimit, Malloc: config.Malloc, Output: config.Output,
+		MemoryLimit: config.MemoryLimit, Malloc: config.Malloc, Output: output,
 		OutputLines: config.OutputLines,
 	})
 	if err != nil {
@@ -195,7 +214,7 @@ func (v *VM) Log(level hostmod.Level, message string, fields map[string]any) err
 		return &luau.Error{Code: luau.CodeLimit, Message: "the log limit of this run is reached"}
 	}
 	if v.config.Log != nil {
-		v.config.Log(Record{Level: level, Message: message, Fields: fields, Time: time.Now()})
+		v.config.Log(Record{Level: level, Message: message, Fields: fields, Time: time.Now(), Context: v.ctx})
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ func (v *VM) Await(c *luau.Call, work hostmod.Work) error {
 	if goOn, err := v.mayWait(c); !goOn {
 		return err
 	}
+	work = v.watched(c.Name(), work)
 	if !c.CanWait() {
 		return v.waitInPlace(c, work)
 	}
@@ -45,6 +46,19 @@ func (v *VM) Await(c *luau.Call, work hostmod.Work) error {
 	}()
 	c.Wait(token)
 	return nil
+}
+
+// watched tells Config.Waited of the outcome of work.
+func (v *VM) watched(name string, work hostmod.Work) hostmod.Work {
+	if v.config.Waited == nil {
+		return work
+	}
+	run, began := v.ctx, time.Now()
+	return func(ctx context.Context) (values []any, err error) {
+		err = &luau.Error{Code: luau.CodePanic, Message: name + ": panic"} // unless it returns
+		defer func() { v.config.Waited(run, Wait{Function: name, Began: began, Took: time.Since(began), Err: err}) }()
+		return work(ctx)
+	}
 }
 
 // guard runs work and turns a panic into an error.
