@@ -1,0 +1,87 @@
+// Package tooldef has the one model of a tool, whatever it was written in, and the loaders that make it of
+// files: YAML (`invoke(ctx, args)`) and Lua (`tool.execute(params, context)`). It reads definitions and checks
+// them; running tools is the work of package toolhost.
+package tooldef
+
+import (
+	"time"
+
+	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/schema"
+)
+
+// Dialect is how a tool's script is called.
+type Dialect int
+
+// The dialects.
+const (
+	Invoke  Dialect = iota // function invoke(ctx, args), of a YAML file
+	Execute                // function tool.execute(params, context), of a Lua file
+)
+
+// Tool is one tool. It is immutable and may be shared.
+type Tool struct {
+	Name        string // see CheckName
+	Title       string // for people; "" is none
+	Description string
+	Version     string // as its author says; "" is none
+	Dialect     Dialect
+
+	// Params is the JSON Schema of the arguments: always of an object.
+	Params *schema.Schema
+	// Result is the JSON Schema of the result; nil when the tool has none.
+	Result *schema.Schema
+
+	Timeout     time.Duration // 0: the host's default
+	Memory      int64         // bytes; 0: the host's default
+	Isolation   engine.Isolation
+	Permissions Permissions
+	Rate        Rate
+	Approve     bool // an operator approves each call
+	Config      map[string]any
+	Annotations Annotations
+	Tags        []string
+	Examples    []Example
+
+	Chunk  string // name of the script in errors: "@" and its path, from the config's folder
+	Source string // the script
+	File   string // the definition's path, as Chunk has it
+	Line   int    // in File, where the definition begins
+	Hash   string // of all of the above: another version has another one
+}
+
+// Permissions are what a tool may reach. The zero value is nothing.
+type Permissions struct {
+	Net        []string // hosts at public addresses
+	NetPrivate []string // hosts and CIDRs at private, loopback and link-local addresses
+	Env        []string // names of environment variables
+	Read       []string // directories, from the config's folder
+	Write      []string
+	Models     []string // names of models
+	Tools      []string // names of tools that it may call
+	Servers    []string // names of upstream servers
+}
+
+// Rate is how often one caller may call a tool. The zero value is without a limit.
+type Rate struct {
+	Calls int
+	Per   time.Duration
+}
+
+// Annotations tell clients what a tool does, as the Model Context Protocol defines them. nil is unsaid.
+type Annotations struct {
+	ReadOnly    *bool
+	Destructive *bool
+	Idempotent  *bool
+	OpenWorld   *bool
+}
+
+// Example is a call with the result that it must have; `luau tool test` runs it.
+type Example struct {
+	Name  string
+	Args  map[string]any
+	Want  any    // the result
+	Any   bool   // no result is given: any will do
+	Error string // the code of the error that it must end with; "" is none
+	Line  int
+}
