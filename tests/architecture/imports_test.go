@@ -28,6 +28,7 @@ var layers = []layer{
 	{"capi", `^go/internal/capi$`, false},
 	{"pkg/luau", `^go/pkg/luau$`, false},
 	{"spelling", `^go/internal/spelling$`, false},
+	{"yamltree", `^go/internal/yamltree$`, false},
 	{"values", `^go/internal/(jsonvalue|size|redact)$`, false},
 	{"schema and config", `^go/internal/(schema|config)$`, false},
 	{"libraries", `^libs$|^go/internal/(module|luaudoc|visible)$`, false},

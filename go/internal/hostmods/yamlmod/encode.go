@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/hukilau/hukilau/go/internal/yamltree"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -40,7 +41,7 @@ func (e *encoder) encode(value any) (string, error) {
 
 func (e *encoder) node(v any, path string) (*yaml.Node, error) {
 	// Each level indents by two; the text is copied as it grows.
-	if err := e.room.Take(valueSize + 8*e.depth); err != nil {
+	if err := e.room.Take(yamltree.NodeSize + 8*e.depth); err != nil {
 		return nil, err
 	}
 	e.depth++
@@ -102,7 +103,7 @@ func (e *encoder) text(text, path string) (*yaml.Node, error) {
 	}
 	node := &yaml.Node{}
 	node.SetString(text)
-	if _, same := resolve(text).(string); !same || old().MatchString(text) {
+	if _, same := yamltree.Resolve(text).(string); !same || yamltree.Old(text) {
 		node.Style = yaml.DoubleQuotedStyle
 	}
 	return node, nil

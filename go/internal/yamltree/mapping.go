@@ -1,6 +1,7 @@
-package yamlmod
+package yamltree
 
 import (
+	"encoding/json"
 	"strconv"
 
 	"go.yaml.in/yaml/v4"
@@ -10,7 +11,7 @@ import (
 
 // mapping reads a mapping. Keys of a mapping go before those that "<<" merges into it, and earlier
 // merged ones before later.
-func (d *decoder) mapping(node *yaml.Node, depth int) (any, error) {
+func (r *reader) mapping(node *yaml.Node, depth int) (any, error) {
 	table := make(map[string]any, len(node.Content)/2)
 	var merges []*yaml.Node
 	for i := 0; i+1 < len(node.Content); i += 2 {
@@ -19,19 +20,19 @@ func (d *decoder) mapping(node *yaml.Node, depth int) (any, error) {
 			merges = append(merges, value)
 			continue
 		}
-		name, err := d.key(key)
+		name, err := r.key(key)
 		if err != nil {
 			return nil, err
 		}
 		if _, twice := table[name]; twice {
-			return nil, d.fail(CodeYAML, key, "the key %.60q is there twice", name)
+			return nil, fail(key, "the key %.60q is there twice", name)
 		}
-		if table[name], err = d.value(value, depth+1); err != nil {
+		if table[name], err = r.value(value, depth+1); err != nil {
 			return nil, err
 		}
 	}
 	for _, source := range merges {
-		if err := d.merge(table, source, depth); err != nil {
+		if err := r.merge(table, source, depth); err != nil {
 			return nil, err
 		}
 	}
@@ -43,8 +44,8 @@ func isMerge(key *yaml.Node) bool {
 }
 
 // merge adds to a table what it has not, from a mapping or several.
-func (d *decoder) merge(table map[string]any, source *yaml.Node, depth int) error {
-	value, err := d.value(source, depth+1)
+func (r *reader) merge(table map[string]any, source *yaml.Node, depth int) error {
+	value, err := r.value(source, depth+1)
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func (d *decoder) merge(table map[string]any, source *yaml.Node, depth int) erro
 	for _, item := range sources {
 		from, ok := item.(map[string]any)
 		if !ok {
-			return d.fail(CodeYAML, source, "<< takes a mapping or a list of mappings")
+			return fail(source, "<< takes a mapping or a list of mappings")
 		}
 		for key, value := range from {
 			if _, there := table[key]; !there {
@@ -67,8 +68,8 @@ func (d *decoder) merge(table map[string]any, source *yaml.Node, depth int) erro
 }
 
 // key is a key as text: JSON has no others. A number or a boolean is written as JSON would write it.
-func (d *decoder) key(node *yaml.Node) (string, error) {
-	value, err := d.value(node, 0)
+func (r *reader) key(node *yaml.Node) (string, error) {
+	value, err := r.value(node, 0)
 	if err != nil {
 		return "", err
 	}
@@ -79,12 +80,12 @@ func (d *decoder) key(node *yaml.Node) (string, error) {
 		return strconv.FormatBool(value), nil
 	case int64:
 		return strconv.FormatInt(value, 10), nil
-	case luau.Exact:
-		return string(value), nil
+	case json.Number:
+		return value.String(), nil
 	case float64:
 		return luau.FormatNumber(value), nil
 	case nil:
 		return "null", nil
 	}
-	return "", d.fail(CodeYAML, node, "a key must be a text, a number or a boolean, not a collection")
+	return "", fail(node, "a key must be a text, a number or a boolean, not a collection")
 }

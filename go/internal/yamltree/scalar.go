@@ -1,6 +1,7 @@
-package yamlmod
+package yamltree
 
 import (
+	"encoding/json"
 	"math"
 	"math/big"
 	"regexp"
@@ -9,8 +10,6 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v4"
-
-	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
 // The numbers of the core schema. Octal is 0o7, not 07; there are no underscores and no base 60.
@@ -30,8 +29,8 @@ var (
 // maxDigits of an integer: reading one takes time with the square of its length.
 const maxDigits = 10_000
 
-// resolve is the value of a plain scalar in the core schema.
-func resolve(text string) any {
+// Resolve is the value of a plain scalar in the core schema.
+func Resolve(text string) any {
 	switch text {
 	case "", "~", "null", "Null", "NULL":
 		return nil
@@ -63,7 +62,7 @@ func resolve(text string) any {
 	return text
 }
 
-// integer keeps every digit: a number while that holds it, else Luau's own integer, else exact digits.
+// integer keeps every digit: an int64 while that holds it, else the digits.
 func integer(digits string, base int) any {
 	if n, err := strconv.ParseInt(digits, base, 64); err == nil {
 		return n
@@ -72,18 +71,47 @@ func integer(digits string, base int) any {
 	if n.IsInt64() {
 		return n.Int64()
 	}
-	return luau.Exact(n.String())
+	return json.Number(n.String())
 }
 
-// scalar is the value of a scalar node, by its tag or, without one, by its text.
-func (d *decoder) scalar(node *yaml.Node) (any, error) {
+// Old says whether YAML 1.1 reads a text as a boolean, a number or a date.
+func Old(text string) bool { return old().MatchString(text) }
+
+// scalar is the value of a scalar node.
+func (r *reader) scalar(node *yaml.Node) (any, error) {
+	value, err := tagged(node)
+	if err != nil || !r.JSON {
+		return value, err
+	}
+	switch n := value.(type) {
+	case int64:
+		return exact(n), nil
+	case float64:
+		if math.IsInf(n, 0) || math.IsNaN(n) {
+			return nil, fail(node, "%.60s is no number of JSON; put a text in quotes", node.Value)
+		}
+	}
+	return value, nil
+}
+
+// exact is an integer as trees of JSON have it.
+func exact(n int64) any {
+	const most = 1<<53 - 1
+	if n < -most || n > most {
+		return json.Number(strconv.FormatInt(n, 10))
+	}
+	return float64(n)
+}
+
+// tagged is the value of a scalar node by its tag or, without one, by its text.
+func tagged(node *yaml.Node) (any, error) {
 	if node.Style&yaml.TaggedStyle == 0 {
 		if node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 			return node.Value, nil
 		}
-		return resolve(node.Value), nil
+		return Resolve(node.Value), nil
 	}
-	value := resolve(node.Value)
+	value := Resolve(node.Value)
 	switch tag := node.ShortTag(); tag {
 	case "!!str", "!":
 		return node.Value, nil
@@ -97,7 +125,7 @@ func (d *decoder) scalar(node *yaml.Node) (any, error) {
 		}
 	case "!!int":
 		switch value.(type) {
-		case int64, luau.Exact:
+		case int64, json.Number:
 			return value, nil
 		}
 	case "!!float":
@@ -108,7 +136,7 @@ func (d *decoder) scalar(node *yaml.Node) (any, error) {
 			return float64(value), nil
 		}
 	default:
-		return nil, d.fail(CodeYAML, node, "the tag %.60q is not of the core schema", tag)
+		return nil, fail(node, "the tag %.60q is not of the core schema", tag)
 	}
-	return nil, d.fail(CodeYAML, node, "%.60q is not of its tag %s", node.Value, node.ShortTag())
+	return nil, fail(node, "%.60q is not of its tag %s", node.Value, node.ShortTag())
 }

@@ -1,4 +1,4 @@
-package yamlmod
+package yamltree
 
 import "bytes"
 
