@@ -66,9 +66,11 @@ func (d *draft) finish() {
 	if len(d.errs) > 0 {
 		return
 	}
-	if _, err := luau.Compile(d.tool.Chunk, d.tool.Source, luau.CompileOptions{}); err != nil {
-		d.compileError(err)
-		return
+	if d.tool.Dialect == Invoke { // a Lua tool has run already
+		if _, err := luau.Compile(d.tool.Chunk, d.tool.Source, luau.CompileOptions{}); err != nil {
+			d.compileError(err)
+			return
+		}
 	}
 	hash, err := d.tool.hash()
 	if err != nil {
@@ -85,7 +87,7 @@ func (d *draft) compileError(err error) {
 	if errors.As(err, &inScript) && inScript.Chunk != "" {
 		e.File, e.Line, e.Column = luau.ChunkName(inScript.Chunk), inScript.Line, inScript.Column
 		e.Problem = "the script does not compile: " + inScript.Message
-		if d.tool.Dialect == Invoke && e.File == d.file {
+		if e.File == d.file {
 			e.Column = 0 // it is not that of the YAML file, which indents the script
 		}
 	}

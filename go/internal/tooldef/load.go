@@ -110,8 +110,10 @@ func (l *loader) text(from source) ([]byte, *loaded) {
 	}
 	file := &loaded{digest: sum(text)}
 	if kindOfFile(from.path) == luaTool && !from.named {
-		names := scan("@"+shown, string(text))
-		file.module = !names.globalTool && !names.looksLikeTool()
+		if clean, err := module.CleanText(shown, text); err == nil {
+			names := scan("@"+shown, string(clean))
+			file.module = !names.globalTool && !names.looksLikeTool()
+		}
 	}
 	return text, file
 }
