@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strconv"
 
 	"github.com/hukilau/hukilau/go/internal/schema"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -14,20 +15,16 @@ import (
 
 // schemas compiles the schema of the arguments, which stands under a key, and that of the result.
 func (d *draft) schemas(params any, key string) {
-	d.tool.Params = d.schema(params, key, true)
+	if doc, ok := d.objectSchema(params, []string{key}); ok {
+		d.tool.ParamsDoc, d.tool.Params = doc, d.schema(doc, key)
+	}
 	if result := d.tree["result"]; result != nil {
-		d.tool.Result = d.schema(result, "result", false)
+		d.tool.ResultDoc, d.tool.Result = result, d.schema(result, "result")
 	}
 }
 
-func (d *draft) schema(doc any, key string, ofObject bool) *schema.Schema {
+func (d *draft) schema(doc any, key string) *schema.Schema {
 	path := []string{key}
-	if ofObject {
-		var ok bool
-		if doc, ok = d.objectSchema(doc, path); !ok {
-			return nil
-		}
-	}
 	switch doc.(type) {
 	case bool, map[string]any:
 	default:
@@ -36,14 +33,14 @@ func (d *draft) schema(doc any, key string, ofObject bool) *schema.Schema {
 	}
 	compiled, err := schema.Compile(doc, key)
 	if err != nil {
-		d.cause(path, key+": ", err)
+		d.cause(path, "", err)
 		return nil
 	}
 	return compiled
 }
 
 // objectSchema makes sure that arguments are an object.
-func (d *draft) objectSchema(doc any, path []string) (any, bool) {
+func (d *draft) objectSchema(doc any, path []string) (map[string]any, bool) {
 	switch m := doc.(type) {
 	case nil:
 		return map[string]any{"type": "object", "properties": map[string]any{}}, true
@@ -69,11 +66,13 @@ func (d *draft) finish() {
 	if len(d.errs) > 0 {
 		return
 	}
-	if _, err := luau.Compile(d.tool.Chunk, d.tool.Source, luau.CompileOptions{}); err != nil {
-		d.compileError(err)
-		return
+	if d.tool.Dialect == Invoke { // a Lua tool has run already
+		if _, err := luau.Compile(d.tool.Chunk, d.tool.Source, luau.CompileOptions{}); err != nil {
+			d.compileError(err)
+			return
+		}
 	}
-	hash, err := d.tool.hash(d.tree["params"], d.tree["result"])
+	hash, err := d.tool.hash()
 	if err != nil {
 		d.cause(nil, "", err)
 		return
@@ -88,18 +87,31 @@ func (d *draft) compileError(err error) {
 	if errors.As(err, &inScript) && inScript.Chunk != "" {
 		e.File, e.Line, e.Column = luau.ChunkName(inScript.Chunk), inScript.Line, inScript.Column
 		e.Problem = "the script does not compile: " + inScript.Message
+		if e.File == d.file {
+			e.Column = 0 // it is not that of the YAML file, which indents the script
+		}
 	}
 	d.errs = append(d.errs, e)
 }
 
-// hash names a version: equal tools have equal ones. The schemas are given as they were written.
-func (t *Tool) hash(params, result any) (string, error) {
+// hash names a version: equal tools have equal ones.
+func (t *Tool) hash() (string, error) {
 	whole := *t
 	whole.Params, whole.Result, whole.Hash = nil, nil, ""
-	text, err := json.Marshal([]any{whole, params, result})
+	text, err := json.Marshal(whole)
 	if err != nil {
 		return "", fmt.Errorf("a part of the tool has no JSON form: %w", err)
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), nil
+	return sum(text), nil
+}
+
+// sum is a digest of several texts.
+func sum(texts ...[]byte) string {
+	h := sha256.New()
+	for _, text := range texts {
+		h.Write(strconv.AppendInt(nil, int64(len(text)), 10))
+		h.Write([]byte{':'})
+		h.Write(text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

@@ -31,6 +31,9 @@ type Tool struct {
 	Params *schema.Schema
 	// Result is the JSON Schema of the result; nil when the tool has none.
 	Result *schema.Schema
+	// ParamsDoc and ResultDoc are the same schemas as trees, for listings. Nobody may change them.
+	ParamsDoc map[string]any
+	ResultDoc any
 
 	Timeout     time.Duration // 0: the host's default
 	Memory      int64         // bytes; 0: the host's default
@@ -48,6 +51,9 @@ type Tool struct {
 	File   string // the definition's path, as Chunk has it
 	Line   int    // in File, where the definition begins
 	Hash   string // of all of the above: another version has another one
+
+	// Stale marks the last good version of a tool whose file is broken now.
+	Stale bool
 }
 
 // Permissions are what a tool may reach. The zero value is nothing.

@@ -147,7 +147,7 @@ func TestYAMLErrors(t *testing.T) {
 		"params":          {"name: a\nparams: {type: array}" + script, `weather.yaml:2:10: the arguments of a tool are an object: params.type must be "object", got the text "array"`},
 		"infinity":        {"name: a\nconfig: {n: .inf}" + script, `weather.yaml:2:13: .inf is no number of JSON; put a text in quotes`},
 		"syntax":          {"name: a\n b: [" + script, `weather.yaml:2:3: mapping values are not allowed in this context`},
-		"script":          {"name: a\nlua: |\n  x = 1\n  x = )\n", `weather.yaml:4:7: the script does not compile: `},
+		"script":          {"name: a\nlua: |\n  x = 1\n  x = )\n", `weather.yaml:4: the script does not compile: `},
 		"NUL":             {"name: a\nlua: x\x00", "weather.yaml:2: the file has a NUL byte, so it is no YAML"},
 		"NUL escape":      {"name: a\nlua: \"x\\0\"", "weather.yaml:2:1: lua has a NUL byte"},
 		"no UTF-8":        {"name: a\nlua: \xff", "weather.yaml:2:6: the text is no UTF-8"},
