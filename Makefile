@@ -70,7 +70,12 @@ test-native: lib ## C and C++ tests of the wrapper
 test-library: lib ## the release library carries none of Luau's asserts
 	@tools/check-asserts absent build/lib/libhukilau.a
 
-test-go: build $(PEERS_DIR) ## go test ./...
+# The official tests of JSON Schema, read by go/internal/schema.
+SCHEMA_TESTS := build/deps/json-schema-tests
+$(SCHEMA_TESTS): tools/fetch-schema-tests
+	@tools/fetch-schema-tests $@ && touch $@
+
+test-go: build $(PEERS_DIR) $(SCHEMA_TESTS) ## go test ./...
 	tools/go test -timeout 15m ./...
 
 test-luau: build ## the suites in tests/luau: each by itself, interpreted, and all by luau test, as native code
@@ -90,7 +95,7 @@ test-native-san: lib-san
 	@$(MAKE) -s -j$(JOBS) $(NATIVE_TESTS:%=build/san/test/%)
 	@tools/sanitized tools/run-programs $(NATIVE_TESTS:%=build/san/test/%)
 
-test-go-san: lib-san $(PEERS_DIR)
+test-go-san: lib-san $(PEERS_DIR) $(SCHEMA_TESTS)
 	HUKILAU_LIB=build/san/lib CGO_LDFLAGS='$(SANITIZERS)' \
 		tools/sanitized tools/go test -short -asan -tags hukilau_san -timeout 30m ./...
 	HUKILAU_LIB=build/san/lib CGO_LDFLAGS='$(SANITIZERS)' \
@@ -99,7 +104,7 @@ test-go-san: lib-san $(PEERS_DIR)
 # What runs scripts does so once more with VMs on malloc: in an arena a sanitizer sees less.
 ON_MALLOC := ./go/pkg/luau ./go/internal/engine ./tests/conformance
 
-test-race: lib $(PEERS_DIR)
+test-race: lib $(PEERS_DIR) $(SCHEMA_TESTS)
 	tools/go test -short -race -timeout 30m ./...
 
 fuzz: lib ## each Fuzz test in turn: FUZZTIME=30s

@@ -44,7 +44,7 @@ var layers = []layer{
 	{"agent", `^go/internal/agent(/|$)`, true},
 	{"toolhost", `^go/internal/toolhost$`, false},
 	{"services", `^go/internal/(server|mcpserver|gateway|plan|kb)(/|$)`, true},
-	{"app", `^go/internal/app(/|$)`, true},
+	{"app", `^go/internal/(host)?app(/|$)`, true},
 	{"cli", `^go/internal/cli/(exit|runflags|size|program)$`, true},
 	{"verbs", `^go/internal/(cli|hostcli)/\w+cmd$`, false},
 	{"command line", `^go/internal/(cli|hostcli)$`, false},

@@ -3,8 +3,11 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 )
 
 // graph is all schemas that can be reached from one.
@@ -22,19 +25,46 @@ func newGraph(root *jsonschema.Schema) (*graph, error) {
 		root: root, index: map[*jsonschema.Schema]int{}, at: map[string]*jsonschema.Schema{},
 		anchored: map[string][]*jsonschema.Schema{},
 	}
-	g.add(root)
-	for i := 0; i < len(g.all); i++ {
-		for child := range inPlace(g.all[i]) {
+	return g, g.reach(root)
+}
+
+// reach adds schemas with all that they lead to.
+func (g *graph) reach(list ...*jsonschema.Schema) error {
+	next := len(g.all)
+	for _, s := range list {
+		g.add(s)
+	}
+	for ; next < len(g.all); next++ {
+		for child := range inPlace(g.all[next]) {
 			g.add(child)
 		}
-		for child := range inner(g.all[i]) {
+		for child := range inner(g.all[next]) {
 			g.add(child)
 		}
 	}
 	if len(g.all) > mostSchemaValues {
-		return nil, fmt.Errorf("more than %d schemas", mostSchemaValues)
+		return fmt.Errorf("more than %d schemas", mostSchemaValues)
 	}
-	return g, g.refuseCycle()
+	return g.refuseCycle()
+}
+
+// anchors gives the addresses of what dynamic references may find in a document.
+func anchors(v any, pointer string) []string {
+	var list []string
+	switch v := v.(type) {
+	case map[string]any:
+		if v["$dynamicAnchor"] != nil || v["$recursiveAnchor"] == true {
+			list = append(list, pointer)
+		}
+		for name, item := range v {
+			list = append(list, anchors(item, jsonvalue.AppendPointer(pointer, name))...)
+		}
+	case []any:
+		for i, item := range v {
+			list = append(list, anchors(item, pointer+"/"+strconv.Itoa(i))...)
+		}
+	}
+	return list
 }
 
 func (g *graph) add(s *jsonschema.Schema) {

@@ -61,6 +61,9 @@ func (g *graph) plain() *node {
 	for i, s := range g.all {
 		g.describe(&nodes[i], s, nodes)
 	}
+	if g.dynamic { // the way to a schema counts
+		return &nodes[g.index[g.root]]
+	}
 	return &nodes[g.index[target(g.root)]]
 }
 

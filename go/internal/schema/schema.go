@@ -5,6 +5,7 @@ package schema
 
 import (
 	"fmt"
+	"net/url"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -56,6 +57,16 @@ func compile(doc any) (s *Schema, err error) {
 	g, err := newGraph(compiled)
 	if err != nil {
 		return nil, err
+	}
+	if g.dynamic {
+		for _, pointer := range anchors(doc, "") {
+			// What is no schema, as within an enum, does not compile and is found by no reference.
+			if found, err := c.Compile(main + "#" + (&url.URL{Path: pointer}).EscapedPath()); err == nil {
+				if err := g.reach(found); err != nil {
+					return nil, err
+				}
+			}
+		}
 	}
 	s = &Schema{graph: g, root: g.plain(), document: doc}
 	s.fill, err = g.filler()

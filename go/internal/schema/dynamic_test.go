@@ -1,0 +1,16 @@
+package schema
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// What a dynamic reference finds depends on the way to it, from the very root.
+func TestDynamicReferencesSeeTheRoot(t *testing.T) {
+	s := compiled(t, `{"$id":"https://x.test/list-of-strings","$ref":"list","$defs":{
+		"strings":{"$dynamicAnchor":"item","type":"string"},
+		"list":{"$id":"list","type":"array","items":{"$dynamicRef":"#item"},"$defs":{"any":{"$dynamicAnchor":"item"}}}}}`)
+	assert.Empty(t, s.Validate([]any{"a"}))
+	assert.Equal(t, []string{"/1: must be a string, not a number"}, said(s.Validate([]any{"a", 1.0})))
+}
