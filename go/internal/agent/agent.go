@@ -21,6 +21,8 @@ type Options struct {
 	// Call runs a tool that the model asked for, with arguments that are a JSON object. Several run at
 	// once. It must return soon after ctx ends.
 	Call func(ctx context.Context, name string, arguments json.RawMessage) (text string, isError bool)
+	// History is what was said before, and is told first in every exchange.
+	History []models.Message
 	// Recent is how many past exchanges the model is told beside the current one; 0: 20; below 0: none.
 	Recent   int
 	MaxTurns int // answers of the model in one exchange; 0: 10

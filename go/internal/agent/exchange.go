@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/models"
@@ -173,11 +174,11 @@ func (a *Agent) remember(messages []models.Message) {
 	}
 }
 
-// recall gives the messages of the exchanges that are kept.
+// recall gives the history and the messages of the exchanges that are kept.
 func (a *Agent) recall() []models.Message {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var all []models.Message
+	all := slices.Clone(a.o.History)
 	for _, messages := range a.memory {
 		all = append(all, messages...)
 	}

@@ -3,6 +3,7 @@ package toolhost
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
@@ -75,29 +76,35 @@ func (c *call) mayCall(name string) bool {
 	return slices.Contains(c.tool.Permissions.Tools, name) || slices.Contains(c.tool.Permissions.Tools, "*")
 }
 
-// CallTool implements toolmod.Host: the other tool runs in the place of this one, for the same caller, and with
-// no more than this one may reach.
+// CallTool implements toolmod.Host.
 func (c *call) CallTool(ctx context.Context, name string, args []byte) ([]byte, error) {
 	if _, there := c.host.Find(name); !there {
 		return nil, &Error{Code: NotFound, Message: "no tool registered with name: " + shortened(name)}
 	}
 	if !c.mayCall(name) {
-		return nil, &hostmod.PermissionError{Key: "tools", Message: "calling the tool " + name + ": not in the tools that " + c.tool.Name +
-			" is granted (permissions: tools = [\"" + name + "\"])"}
+		return nil, c.notGranted(name)
 	}
-	if c.depth+1 >= c.host.options.Depth {
-		return nil, &luau.Error{Code: luau.CodeLimit, Message: "ctx.tools: tools call tools too deep; the limit is [limits] depth"}
-	}
-	child := &call{
-		host: c.host, id: newID(), parent: c, depth: c.depth + 1, began: c.host.options.Now(), budget: c.budget,
-		req: Request{Tool: name, Args: args, Sink: c.req.Sink, Caller: Caller{Name: c.req.Caller.Name, Face: "tool", Session: c.req.Caller.Session}},
-	}
-	answer, failed := child.run(ctx)
-	child.record(answer, failed)
+	answer, failed := c.child(ctx, name, args, "tool", c.req.Caller.Session)
 	if failed != nil {
 		return nil, failed
 	}
 	return answer.JSON, nil
+}
+
+// child calls another tool for the same caller, in the place of this call.
+func (c *call) child(ctx context.Context, name string, args []byte, face, session string) (*Answer, *Error) {
+	if c.depth+1 >= c.host.options.Depth {
+		return nil, &Error{Code: ToolError, Detail: "limit", Message: fmt.Sprintf(
+			"tools call tools more than %d deep ([limits] depth)", c.host.options.Depth-1)}
+	}
+	child := &call{
+		host: c.host, id: newID(), parent: c, depth: c.depth + 1, began: c.host.options.Now(), budget: c.budget,
+		req: Request{Tool: name, Args: args, Sink: c.req.Sink, Caller: Caller{Name: c.req.Caller.Name, Face: face, Session: session}},
+	}
+	answer, failed := child.run(ctx)
+	child.settle(answer, failed)
+	child.record(answer, failed)
+	return answer, failed
 }
 
 // State implements toolmod.Host.

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
 	"github.com/hukilau/hukilau/go/internal/module"
 	"github.com/hukilau/hukilau/go/internal/schema"
 	"github.com/hukilau/hukilau/go/internal/store"
@@ -70,6 +71,16 @@ func newHost(t testing.TB, o toolhost.Options, tools ...*tooldef.Tool) *toolhost
 	resolver, err := module.New(module.Options{Embedded: libs.FS})
 	require.NoError(t, err)
 	o.Resolver = func(*tooldef.Tool) engine.Resolver { return resolver }
+	if o.HTTP == nil {
+		o.HTTP = func(made *tooldef.Tool) (*httpmod.Module, error) {
+			client, err := httpmod.New(httpmod.Options{Policy: httpmod.Policy{Net: made.Permissions.Net, NetPrivate: made.Permissions.NetPrivate}})
+			if err != nil {
+				return nil, err
+			}
+			t.Cleanup(client.CloseIdle)
+			return httpmod.NewModule(client), nil
+		}
+	}
 	h := toolhost.New(o)
 	served := set{}
 	for _, t := range tools {

@@ -116,3 +116,40 @@ func TestGenerateStreamGivesChunksAsTheyArrive(t *testing.T) {
 	require.Nil(t, failed)
 	require.Equal(t, []string{`{"text":"one"}`, `{"text":"two"}`}, sink.chunks)
 }
+
+func calls(list ...models.ToolCall) fakemodel.Answer { return fakemodel.Answer{Calls: list} }
+
+func TestAgents(t *testing.T) {
+	p := fakemodel.New(
+		calls(models.ToolCall{ID: "1", Name: "add", Arguments: []byte(`{"a":1,"b":2}`)}, models.ToolCall{ID: "2", Name: "add", Arguments: []byte(`{"a":"x"}`)}),
+		fakemodel.Answer{Chunks: []string{"It is ", "3."}},
+		fakemodel.Answer{Text: "Bye."},
+		fakemodel.Answer{Text: "Once."},
+	)
+	maker := tool(t, "maker", `local haivivi = require("haivivi")
+	function invoke(ctx)
+		local Notes = setmetatable({}, { __index = haivivi.context.Provider })
+		function Notes.get_context(_, query) return { about = query } end
+		haivivi.agent.register_context_provider(setmetatable(haivivi.context.Provider.new({ name = "notes" }), { __index = Notes }))
+		local agent = ctx.create_agent("helper", { prompt = "You add.", model = "m", memory = { recent = 1 }, tools = { "add" } })
+		local seen = {}
+		agent:input("What is 1 + 2?")
+		for chunk in agent:iter() do table.insert(seen, chunk.text or chunk.type) end
+		local waits = agent:needs_input()
+		agent:input({ content = { { text = "Thanks" } } })
+		local bye = agent:collect()
+		agent:close()
+		local ok, err = pcall(agent.input, agent, "x")
+		return { seen = seen, waits = waits, bye = bye, closed = err.code, once = ctx.generate("m", "Add.", { tools = { "add" } }) }
+	end`)
+	maker.Permissions.Models, maker.Permissions.Tools = []string{"m"}, []string{"add"}
+	h := newHost(t, withModel(p), maker, tool(t, "add", `function invoke(ctx, args) return args.a + args.b end`))
+	result, failed := call(h, "maker", "{}")
+	require.Nil(t, failed)
+	require.Equal(t, `{"bye":"Bye.","closed":"closed","once":"Once.","seen":["tool_call","tool_call","tool_result","tool_result","It is ","3."],"waits":true}`, result)
+	requests := p.Requests()
+	require.Contains(t, requests[0].System, "You add.")
+	require.Contains(t, requests[0].System, `notes: {"about":"What is 1 + 2?"}`)
+	require.Equal(t, "3", requests[1].Messages[2].Parts[0].Result.Text)
+	require.True(t, requests[1].Messages[2].Parts[1].Result.IsError)
+}
