@@ -1,0 +1,150 @@
+package hostapp
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
+	"github.com/hukilau/hukilau/go/internal/store"
+	"github.com/hukilau/hukilau/go/internal/tooldef"
+	"github.com/hukilau/hukilau/go/internal/toolhost"
+)
+
+// Host is a project that runs tools.
+type Host struct {
+	*toolhost.Host
+	Project *Project
+	Store   *store.Store
+	Logger  *slog.Logger
+
+	clients clients
+	models  modelSet
+}
+
+// HostOptions say what a Host is for. The zero value keeps state and log in the project's state folder.
+type HostOptions struct {
+	InMemory bool // state and log are gone when the Host is closed
+}
+
+// NewHost makes a Host that serves the project's tools. Close it.
+func (p *Project) NewHost(ctx context.Context, o HostOptions) (*Host, error) {
+	logger, err := p.newLogger()
+	if err != nil {
+		return nil, err
+	}
+	path := store.Memory
+	if !o.InMemory {
+		path = p.StatePath()
+	}
+	s, err := store.Open(ctx, store.Options{Path: path})
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{Project: p, Store: s, Logger: logger}
+	h.models.host = h
+	c := p.Config
+	h.Host = toolhost.New(toolhost.Options{
+		Timeout: c.Limits.Time, Memory: c.Limits.Memory, HostCalls: uint64(c.Limits.HostCalls), Output: uint64(c.Limits.Output),
+		Log: uint64(c.Limits.Log), Depth: c.Limits.Depth, Tokens: int64(c.Limits.Tokens),
+		MaxRuns: c.Server.MaxRuns, Queue: c.Server.Queue,
+		Environ: os.Environ, Folder: p.Folder, Resolver: h.resolver, HTTP: h.clients.of,
+		Store: s, Redact: p.redact, Logger: logger, Models: h.models.find,
+	})
+	h.Serve()
+	return h, nil
+}
+
+// Serve serves the tools that the project has now.
+func (h *Host) Serve() { h.Host.Serve(grant(h.Project.Set, h.Project.Config.Permissions)) }
+
+// Close ends what runs and writes what the store still holds.
+func (h *Host) Close() error {
+	h.Host.Close()
+	h.models.close()
+	h.clients.close()
+	return h.Store.Close()
+}
+
+// StatePath is the file of the project's store.
+func (p *Project) StatePath() string {
+	dir := p.Config.StateDir
+	if dir == "" {
+		dir = ".hukilau"
+	}
+	return filepath.Join(p.Config.Path(dir), "state.db")
+}
+
+func (h *Host) resolver(t *tooldef.Tool) engine.Resolver {
+	r, err := h.Project.resolver(t)
+	if err != nil {
+		h.Logger.Error("modules cannot be found", "tool", t.Name, "error", err.Error())
+		return nil
+	}
+	return r
+}
+
+func (p *Project) newLogger() (*slog.Logger, error) {
+	if p.options.Stderr == nil {
+		return slog.New(slog.DiscardHandler), nil
+	}
+	name, format := p.options.LogLevel, p.options.LogFormat
+	if name == "" {
+		name = p.Config.Log.Level
+	}
+	if format == "" {
+		format = p.Config.Log.Format
+	}
+	level := slog.LevelInfo
+	if name != "" {
+		if err := level.UnmarshalText([]byte(name)); err != nil {
+			return nil, &usageError{fmt.Sprintf("--log-level must be debug, info, warn or error, not %q", name)}
+		}
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch format {
+	case "", "text":
+		return slog.New(slog.NewTextHandler(p.options.Stderr, options)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(p.options.Stderr, options)), nil
+	}
+	return nil, &usageError{fmt.Sprintf("--log-format must be text or json, not %q", format)}
+}
+
+// clients are the HTTP clients: one for each policy, so that no tool rides another's connection.
+type clients struct {
+	mu  sync.Mutex
+	all map[string]*httpmod.Client
+}
+
+func (c *clients) of(t *tooldef.Tool) (*httpmod.Module, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := &t.Permissions
+	key := strings.Join(p.Net, "\n") + "\x00" + strings.Join(p.NetPrivate, "\n")
+	client := c.all[key]
+	if client == nil {
+		made, err := httpmod.New(httpmod.Options{Policy: httpmod.Policy{Net: p.Net, NetPrivate: p.NetPrivate}})
+		if err != nil {
+			return nil, err
+		}
+		if c.all == nil {
+			c.all = map[string]*httpmod.Client{}
+		}
+		c.all[key], client = made, made
+	}
+	return httpmod.NewModule(client), nil
+}
+
+func (c *clients) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, client := range c.all {
+		client.CloseIdle()
+	}
+}

@@ -1,0 +1,100 @@
+package hostapp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/hukilau/hukilau/go/internal/config"
+	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/tooldef"
+	"github.com/hukilau/hukilau/go/internal/units"
+)
+
+func rateOf(r units.Rate) tooldef.Rate { return tooldef.Rate{Calls: r.Count, Per: r.Per} }
+
+// policyOf is what the configuration says of a tool; what it does not say stays nil.
+func policyOf(c config.Policy) tooldef.Policy {
+	p := tooldef.Policy{
+		Net: c.Permissions.Net, NetPrivate: c.Permissions.NetPrivate, Env: c.Permissions.Env, Read: c.Permissions.Read,
+		Write: c.Permissions.Write, Models: c.Permissions.Models, Tools: c.Permissions.Tools, Servers: c.Permissions.Servers,
+	}
+	if c.Memory > 0 {
+		p.Memory = &c.Memory
+	}
+	if c.Timeout > 0 {
+		p.Timeout = &c.Timeout
+	}
+	if c.Approve {
+		p.Approve = &c.Approve
+	}
+	if c.Rate.Count > 0 {
+		rate := rateOf(c.Rate)
+		p.Rate = &rate
+	}
+	isolation := engine.Pristine
+	switch c.Isolation {
+	case config.Thread:
+		isolation = engine.Shared
+		fallthrough
+	case config.Pristine:
+		p.Isolation = &isolation
+	}
+	return p
+}
+
+// granted are the tools of a set with what the configuration grants to every one.
+type granted struct {
+	tools  []*tooldef.Tool
+	byName map[string]*tooldef.Tool
+}
+
+// Tools implements toolhost.Tools.
+func (g *granted) Tools() []*tooldef.Tool { return g.tools }
+
+// Find implements toolhost.Tools.
+func (g *granted) Find(name string) (*tooldef.Tool, bool) {
+	t, ok := g.byName[name]
+	return t, ok
+}
+
+func grant(set *tooldef.Set, all config.Permissions) *granted {
+	g := &granted{byName: map[string]*tooldef.Tool{}}
+	for _, t := range set.Tools() {
+		t = withGrants(t, all)
+		g.tools = append(g.tools, t)
+		g.byName[t.Name] = t
+	}
+	return g
+}
+
+func withGrants(t *tooldef.Tool, all config.Permissions) *tooldef.Tool {
+	changed := *t
+	p := &changed.Permissions
+	text := t.Hash
+	for _, list := range []struct {
+		to   *[]string
+		more []string
+	}{
+		{&p.Net, all.Net}, {&p.NetPrivate, all.NetPrivate}, {&p.Env, all.Env}, {&p.Read, all.Read},
+		{&p.Write, all.Write}, {&p.Models, all.Models}, {&p.Tools, all.Tools}, {&p.Servers, all.Servers},
+	} {
+		*list.to = union(*list.to, list.more)
+		text += "\x00" + strings.Join(list.more, "\x01")
+	}
+	if sum := sha256.Sum256([]byte(text)); len(all.Net)+len(all.NetPrivate)+len(all.Env)+len(all.Read)+len(all.Write)+len(all.Models)+len(all.Tools)+len(all.Servers) > 0 {
+		changed.Hash = hex.EncodeToString(sum[:])
+	}
+	return &changed
+}
+
+func union(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, name := range b {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}

@@ -1,0 +1,213 @@
+package hostapp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/hukilau/hukilau/go/internal/config"
+	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/module"
+	"github.com/hukilau/hukilau/go/internal/redact"
+	"github.com/hukilau/hukilau/go/internal/tooldef"
+	"github.com/hukilau/hukilau/libs"
+)
+
+// ConfigName is the name of the configuration file.
+const ConfigName = "hukilau.toml"
+
+// maxConfig is the largest configuration file, in bytes.
+const maxConfig = 1 << 20
+
+// Options say which project a command is about. The zero value is the one of the working directory.
+type Options struct {
+	ConfigFile string   // "": hukilau.toml in the working directory or above it; none is fine
+	Tools      []string // files and directories of tools, in place of those of the configuration
+	Stderr     io.Writer
+	LogLevel   string // of the operator's log; "": as configured, else info
+	LogFormat  string // "text" or "json"; "": as configured, else text
+}
+
+// Project is a configuration with its tools.
+type Project struct {
+	Folder string // of the configuration; the working directory where there is none, absolute
+	Config *config.Config
+	Set    *tooldef.Set
+
+	options  Options
+	given    []string // Options.Tools, absolute
+	file     string   // the configuration; "" is none
+	files    openFiles
+	redactor atomic.Pointer[redact.Redactor]
+}
+
+// redact takes the secrets of the configuration out of a text.
+func (p *Project) redact(text string) string { return p.redactor.Load().Text(text) }
+
+// Open reads the configuration and the tools. Tools that are broken are in Set.Errors.
+func Open(ctx context.Context, o Options) (*Project, error) {
+	p := &Project{options: o}
+	if err := p.find(); err != nil {
+		return nil, err
+	}
+	for _, name := range o.Tools {
+		path, err := filepath.Abs(name)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(path); err != nil {
+			return nil, &usageError{fmt.Sprintf("%s: no such file or directory", name)}
+		}
+		p.given = append(p.given, path)
+	}
+	if err := p.Reload(ctx); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+type usageError struct{ message string }
+
+func (e *usageError) Error() string { return e.message }
+
+// ErrorCode is that of a wrong command line.
+func (*usageError) ErrorCode() string { return "usage" }
+
+// find looks for the configuration.
+func (p *Project) find() error {
+	if p.options.ConfigFile != "" {
+		path, err := filepath.Abs(p.options.ConfigFile)
+		if err != nil {
+			return err
+		}
+		p.file, p.Folder = path, filepath.Dir(path)
+		return nil
+	}
+	working, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	p.Folder = working
+	for dir := working; ; dir = filepath.Dir(dir) {
+		path := filepath.Join(dir, ConfigName)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			p.file, p.Folder = path, dir
+			return nil
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
+}
+
+// Reload reads everything again. When it fails, the project stays as it was; a tool that is broken now stays as
+// its last good version was.
+func (p *Project) Reload(ctx context.Context) error {
+	c, err := p.readConfig()
+	if err != nil {
+		return err
+	}
+	if err := p.openRoots(c); err != nil {
+		return err
+	}
+	set, err := tooldef.Load(ctx, p.loadOptions(c, &p.files))
+	if err != nil {
+		return err
+	}
+	p.Config, p.Set = c, set
+	p.redactor.Store(c.Redactor())
+	return nil
+}
+
+// Close closes the folders. Nothing of the project may be used then.
+func (p *Project) Close() error { return p.files.close() }
+
+func (p *Project) readConfig() (*config.Config, error) {
+	o := config.Options{Name: ConfigName, Dir: p.Folder, LookupEnv: os.LookupEnv}
+	if p.file == "" {
+		return config.Parse(nil, o)
+	}
+	o.Name = filepath.Base(p.file)
+	f, err := os.Open(p.file)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration: %w", err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("the configuration %s is not a regular file", p.file)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err != nil {
+		return nil, fmt.Errorf("the configuration: %w", err)
+	}
+	if len(text) > maxConfig {
+		return nil, fmt.Errorf("the configuration %s has more than %d bytes", p.file, maxConfig)
+	}
+	return config.Parse(text, o)
+}
+
+// dirs are where tools are.
+func (p *Project) dirs(c *config.Config) []string {
+	if len(p.given) > 0 {
+		return p.given
+	}
+	if c.Tools.Dirs != nil {
+		return c.Tools.Dirs
+	}
+	usual := filepath.Join(p.Folder, "tools")
+	if info, err := os.Stat(usual); err == nil && info.IsDir() {
+		return []string{usual}
+	}
+	return nil
+}
+
+// openRoots opens the folders that tools are read from: the project's, and those outside of it that are named.
+func (p *Project) openRoots(c *config.Config) error {
+	roots := []string{p.Folder}
+	paths := slices.Clone(p.dirs(c))
+	for _, s := range c.Tools.Scripts {
+		paths = append(paths, filepath.Dir(c.Path(s.Path)))
+	}
+	for _, path := range paths {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(p.Folder, path)
+		}
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the loader tells
+		}
+		if err == nil && !info.IsDir() {
+			path = filepath.Dir(path)
+		}
+		roots = append(roots, path)
+	}
+	return p.files.open(roots)
+}
+
+func (p *Project) loadOptions(c *config.Config, files module.FS) tooldef.Options {
+	o := tooldef.Options{
+		Files: files, Root: p.Folder, Dirs: p.dirs(c), Previous: p.Set,
+		Scripts: map[string]tooldef.Script{}, Policies: map[string]tooldef.Policy{},
+	}
+	for name, s := range c.Tools.Scripts {
+		o.Scripts[name] = tooldef.Script{Path: s.Path, Timeout: s.Timeout, Approve: s.Approve, Rate: rateOf(s.Rate), Config: s.Config}
+	}
+	for name, policy := range c.Tools.Policies {
+		o.Policies[name] = policyOf(policy)
+	}
+	return o
+}
+
+// resolver finds what a tool requires: files beside it, library folders and the SDK.
+func (p *Project) resolver(t *tooldef.Tool) (engine.Resolver, error) {
+	return module.New(module.Options{
+		FS: &p.files, Embedded: libs.FS, Script: filepath.FromSlash(strings.TrimPrefix(t.Chunk, "@")), Dir: p.Folder,
+	})
+}
