@@ -97,6 +97,9 @@ func (p *Project) newLogger() (*slog.Logger, error) {
 	if name == "" {
 		name = p.Config.Log.Level
 	}
+	if name == "" {
+		name = p.options.QuietLevel
+	}
 	if format == "" {
 		format = p.Config.Log.Format
 	}

@@ -31,7 +31,8 @@ type Options struct {
 	ConfigFile string   // "": hukilau.toml in the working directory or above it; none is fine
 	Tools      []string // files and directories of tools, in place of those of the configuration
 	Stderr     io.Writer
-	LogLevel   string // of the operator's log; "": as configured, else info
+	LogLevel   string // of the operator's log; "": as configured, else QuietLevel
+	QuietLevel string // "": info
 	LogFormat  string // "text" or "json"; "": as configured, else text
 }
 

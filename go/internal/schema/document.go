@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	mostSchemaValues = 20_000 // values in one document
+	mostSchemaValues = 100_000 // values in one document
+	mostSchemas      = 10_000  // objects and bools among them: the library compares each schema with all others
 	mostSchemaDepth  = 200
 	mostDigits       = 1000 // of a number that no float64 holds
 )
@@ -19,13 +20,30 @@ var errOutside = errors.New("outside of this document")
 
 // copyDocument takes a tree that nobody else changes, within bounds.
 func copyDocument(doc any) (any, error) {
-	left := mostSchemaValues
-	return copyBounded(doc, &left, mostSchemaDepth)
+	return (&copier{mostSchemaValues, mostSchemas}).copy(doc, mostSchemaDepth)
 }
 
-func copyBounded(v any, left *int, depth int) (any, error) {
-	if *left--; *left < 0 {
-		return nil, fmt.Errorf("more than %d values", mostSchemaValues)
+// copier counts what is left of the bounds.
+type copier struct{ values, schemas int }
+
+func (c *copier) count(v any) error {
+	c.values--
+	switch v.(type) {
+	case map[string]any, bool:
+		c.schemas--
+	}
+	if c.values < 0 {
+		return fmt.Errorf("more than %d values", mostSchemaValues)
+	}
+	if c.schemas < 0 {
+		return fmt.Errorf("more than %d objects", mostSchemas)
+	}
+	return nil
+}
+
+func (c *copier) copy(v any, depth int) (any, error) {
+	if err := c.count(v); err != nil {
+		return nil, err
 	}
 	if depth == 0 {
 		return nil, fmt.Errorf("nested more than %d deep", mostSchemaDepth)
@@ -34,7 +52,7 @@ func copyBounded(v any, left *int, depth int) (any, error) {
 	case map[string]any:
 		object := make(map[string]any, len(v))
 		for name, item := range v {
-			value, err := copyBounded(item, left, depth-1)
+			value, err := c.copy(item, depth-1)
 			if err != nil {
 				return nil, err
 			}
@@ -44,7 +62,7 @@ func copyBounded(v any, left *int, depth int) (any, error) {
 	case []any:
 		list := make([]any, len(v))
 		for i, item := range v {
-			value, err := copyBounded(item, left, depth-1)
+			value, err := c.copy(item, depth-1)
 			if err != nil {
 				return nil, err
 			}

@@ -112,15 +112,7 @@ func translateClassStart(out *strings.Builder, text string) int {
 func translateEscape(out *strings.Builder, text string, class bool) (int, error) {
 	switch c := text[1]; c {
 	case 'u':
-		digits := text[2:min(6, len(text))]
-		if rest, braced := strings.CutPrefix(text[2:], "{"); braced {
-			digits, _, _ = strings.Cut(rest, "}")
-		}
-		fmt.Fprintf(out, `\x{%s}`, digits)
-		if strings.HasPrefix(text[2:], "{") {
-			return 4 + len(digits), nil
-		}
-		return 2 + len(digits), nil
+		return translateUnicode(out, text)
 	case 'c':
 		if len(text) > 2 && (text[2]|0x20 >= 'a' && text[2]|0x20 <= 'z') {
 			fmt.Fprintf(out, `\x{%x}`, text[2]&0x1f)
@@ -143,6 +135,17 @@ func translateEscape(out *strings.Builder, text string, class bool) (int, error)
 		out.WriteString(text[:2])
 	}
 	return 2, nil
+}
+
+var unicodeEscape = regexp.MustCompile(`^\\u(?:([0-9a-fA-F]{4})|\{([0-9a-fA-F]{1,6})\})`)
+
+func translateUnicode(out *strings.Builder, text string) (int, error) {
+	found := unicodeEscape.FindStringSubmatch(text)
+	if found == nil {
+		return 0, errors.New(`\u without four hexadecimal digits`)
+	}
+	fmt.Fprintf(out, `\x{%s%s}`, found[1], found[2])
+	return len(found[0]), nil
 }
 
 func writeClass(out *strings.Builder, negate, members string, inside bool) {

@@ -58,19 +58,33 @@ func compile(doc any) (s *Schema, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if g.dynamic {
-		for _, pointer := range anchors(doc, "") {
-			// What is no schema, as within an enum, does not compile and is found by no reference.
-			if found, err := c.Compile(main + "#" + (&url.URL{Path: pointer}).EscapedPath()); err == nil {
-				if err := g.reach(found); err != nil {
-					return nil, err
-				}
-			}
-		}
+	if err := reachAnchors(c, g, doc); err != nil {
+		return nil, err
 	}
 	s = &Schema{graph: g, root: g.plain(), document: doc}
 	s.fill, err = g.filler()
 	return s, err
+}
+
+// reachAnchors adds what only dynamic references lead to.
+func reachAnchors(c *jsonschema.Compiler, g *graph, doc any) error {
+	const most = 500
+	if !g.dynamic {
+		return nil
+	}
+	list := anchors(doc, "")
+	if len(list) > most {
+		return errComplex
+	}
+	for _, pointer := range list {
+		// What is no schema, as within an enum, does not compile and is found by no reference.
+		if found, err := c.Compile(main + "#" + (&url.URL{Path: pointer}).EscapedPath()); err == nil {
+			if err := g.reach(found); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func newCompiler() *jsonschema.Compiler {

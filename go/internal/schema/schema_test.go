@@ -126,8 +126,14 @@ func TestCompileErrors(t *testing.T) {
 		_, err := Compile(tree(t, text), "t")
 		assert.ErrorContains(t, err, want, text)
 	}
-	_, err := Compile(map[string]any{"enum": make([]any, 20_000)}, "t")
-	require.ErrorContains(t, err, "more than 20000 values")
+	_, err := Compile(map[string]any{"enum": make([]any, 100_000)}, "t")
+	require.ErrorContains(t, err, "more than 100000 values")
+	wide := map[string]any{}
+	for i := range 10_000 {
+		wide[fmt.Sprint(i)] = true
+	}
+	_, err = Compile(map[string]any{"properties": wide}, "t")
+	require.ErrorContains(t, err, "more than 10000 objects")
 	_, err = Compile(map[string]any{"const": json.Number("1e999999999")}, "t")
 	require.ErrorContains(t, err, "has an exponent")
 	_, err = Compile(map[string]any{"const": struct{}{}}, "t")

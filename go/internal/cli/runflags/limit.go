@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hukilau/hukilau/go/internal/cli/size"
+	"github.com/hukilau/hukilau/go/internal/size"
 )
 
 // span is a time as a flag.

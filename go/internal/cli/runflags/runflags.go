@@ -11,7 +11,7 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
-	"github.com/hukilau/hukilau/go/internal/cli/size"
+	"github.com/hukilau/hukilau/go/internal/size"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 

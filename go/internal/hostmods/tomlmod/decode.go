@@ -8,7 +8,9 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/hukilau/hukilau/go/internal/tomltext"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
+	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
 // CodeTOML is the code of the error for a text that is no TOML.
@@ -24,8 +26,8 @@ func decode(text []byte, take func(int64) error) (map[string]any, error) {
 	if err := take(2 * int64(len(text))); err != nil {
 		return nil, err
 	}
-	if err := checkBounds(text); err != nil {
-		return nil, err
+	if err := tomltext.CheckBounds(text); err != nil {
+		return nil, failed(string(luau.CodeLimit), err.Problem, err.Line, err.Column)
 	}
 	if err := take(footprint(text)); err != nil {
 		return nil, err

@@ -1,12 +1,20 @@
-package tomlmod
+// Package tomltext looks at TOML before the parser does: what would keep that busy for ever, or end the
+// process, is refused.
+package tomltext
 
 import (
 	"bytes"
 	"fmt"
 	"unicode/utf8"
-
-	"github.com/hukilau/hukilau/go/pkg/luau"
 )
+
+// BoundsError says which bound a text breaks. Line is 0 where it is all of the text.
+type BoundsError struct {
+	Problem      string
+	Line, Column int // from 1
+}
+
+func (e *BoundsError) Error() string { return e.Problem }
 
 // The bounds of a text. The parser calls itself for each level and looks through all parts of a key
 // for each, so that without bounds a text of brackets would end the process.
@@ -16,13 +24,13 @@ const (
 	maxKeys  = 20_000 // behind one header, and different headers: the parser looks through all of them for each
 )
 
-func limited(line, column int, format string, args ...any) error {
-	return failed(string(luau.CodeLimit), fmt.Sprintf(format, args...), line, column)
+func limited(line, column int, format string, args ...any) *BoundsError {
+	return &BoundsError{fmt.Sprintf(format, args...), line, column}
 }
 
-// checkBounds reads over the text: strings and comments are skipped, brackets, the dots of a key, keys and
+// CheckBounds reads over the text: strings and comments are skipped, brackets, the dots of a key, keys and
 // headers are counted. It may refuse what the parser would take, but nothing that hurts gets by.
-func checkBounds(text []byte) error {
+func CheckBounds(text []byte) *BoundsError {
 	if len(text) > maxText {
 		return limited(0, 0, "a text of %d bytes: the limit is %d", len(text), maxText)
 	}

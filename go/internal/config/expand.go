@@ -1,0 +1,106 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// expandAll replaces variables in every string, and collects what is secret.
+func (r *reader) expandAll(tree map[string]any) {
+	r.secrets = map[string]bool{}
+	r.expandIn(nil, tree, false)
+}
+
+// expandIn goes through a tree; secret is true below a key whose name says so.
+func (r *reader) expandIn(path []string, v any, secret bool) any {
+	switch v := v.(type) {
+	case string:
+		text := r.expand(path, v)
+		if secret && text != "" {
+			r.secrets[text] = true
+		}
+		return text
+	case map[string]any:
+		for key, item := range v {
+			v[key] = r.expandIn(append(slices.Clip(path), key), item, secret || isSecretName(key))
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = r.expandIn(append(slices.Clip(path), strconv.Itoa(i)), item, secret)
+		}
+	}
+	return v
+}
+
+// isSecretName tells whether a key's name says that its value is secret.
+func isSecretName(key string) bool {
+	key = strings.ReplaceAll(strings.ToLower(key), "-", "_")
+	switch key {
+	case "token", "password", "passwd", "secret", "apikey", "authorization", "proxy_authorization", "cookie":
+		return true
+	}
+	for _, end := range []string{"_token", "_key", "_password", "_secret"} {
+		if strings.HasSuffix(key, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// expand replaces ${NAME} and ${NAME:-default}; $${ stands for ${.
+func (r *reader) expand(path []string, text string) string {
+	var out strings.Builder
+	for {
+		at := strings.Index(text, "${")
+		if at < 0 {
+			return out.String() + text
+		}
+		if at > 0 && text[at-1] == '$' {
+			out.WriteString(text[:at-1] + "${")
+			text = text[at+2:]
+			continue
+		}
+		out.WriteString(text[:at])
+		inside, rest, closed := strings.Cut(text[at+2:], "}")
+		if !closed {
+			r.fail(path, `has a "${" without "}": write "$${" where no variable is meant`)
+			return ""
+		}
+		out.WriteString(r.variable(path, inside))
+		text = rest
+	}
+}
+
+func (r *reader) variable(path []string, inside string) string {
+	name, fallback, hasFallback := strings.Cut(inside, ":-")
+	if !isVariableName(name) {
+		r.fail(path, fmt.Sprintf(`has "${%.40s}", which names no variable: write ${NAME} or ${NAME:-default}, or "$${" where none is meant`, inside))
+		return ""
+	}
+	value, set := "", false
+	if r.options.LookupEnv != nil {
+		value, set = r.options.LookupEnv(name)
+	}
+	switch {
+	case set && (value != "" || !hasFallback):
+		if value != "" {
+			r.secrets[value] = true
+		}
+		return value
+	case hasFallback:
+		return fallback
+	}
+	r.fail(path, fmt.Sprintf("needs the variable %s, which is not set: set it, or write ${%[1]s:-default}", name))
+	return ""
+}
+
+func isVariableName(name string) bool {
+	for i, c := range []byte(name) {
+		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}

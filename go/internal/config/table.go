@@ -1,0 +1,202 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hukilau/hukilau/go/internal/spelling"
+	"github.com/hukilau/hukilau/go/internal/units"
+)
+
+// table is one table of the file while it is read. One that is not in the file is empty.
+type table struct {
+	reader *reader
+	path   []string
+	values map[string]any
+	asked  []string // the keys that are known here
+}
+
+func (r *reader) table(path []string, values map[string]any) *table {
+	return &table{reader: r, path: path, values: values}
+}
+
+func (t *table) at(key string) []string { return append(slices.Clip(t.path), key) }
+
+func (t *table) fail(key, problem string) { t.reader.fail(t.at(key), problem) }
+
+// missing notes that a key must be there; the place is that of its table.
+func (t *table) missing(key, what string) {
+	if !t.has(key) {
+		t.reader.fail(t.path, fmt.Sprintf("needs %s: %s", key, what))
+	} else {
+		t.fail(key, "must not be empty: "+what)
+	}
+}
+
+func (t *table) has(key string) bool { return t.values[key] != nil }
+
+// value gives what stands under a key, if it is of the type wanted.
+func value[V any](t *table, key, wanted string) (v V, is bool) {
+	t.asked = append(t.asked, key)
+	found := t.values[key]
+	if found == nil {
+		return v, false
+	}
+	if v, is = found.(V); !is {
+		t.fail(key, fmt.Sprintf("must be %s, not %s", wanted, nameOf(found)))
+	}
+	return v, is
+}
+
+func nameOf(v any) string {
+	switch v.(type) {
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	case []any:
+		return "an array"
+	case map[string]any:
+		return "a table"
+	}
+	return "a number"
+}
+
+func (t *table) string(key string) string {
+	v, _ := value[string](t, key, "a string")
+	return v
+}
+
+func (t *table) bool(key string) bool {
+	v, _ := value[bool](t, key, "true or false")
+	return v
+}
+
+// strings gives a list; nil where there is none.
+func (t *table) strings(key string) []string {
+	items, is := value[[]any](t, key, "a list of strings")
+	if !is {
+		return nil
+	}
+	list := make([]string, 0, len(items))
+	for i, item := range items {
+		text, is := item.(string)
+		if !is {
+			t.reader.fail(append(t.at(key), strconv.Itoa(i)), "must be a string, not "+nameOf(item))
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+// texts gives a table of strings.
+func (t *table) texts(key string) map[string]string {
+	items, is := value[map[string]any](t, key, "a table of strings")
+	if !is {
+		return nil
+	}
+	list := make(map[string]string, len(items))
+	for name, item := range items {
+		text, is := item.(string)
+		if !is {
+			t.reader.fail(append(t.at(key), name), "must be a string, not "+nameOf(item))
+		}
+		list[name] = text
+	}
+	return list
+}
+
+func (t *table) oneOf(key string, allowed ...string) string {
+	v, is := value[string](t, key, "a string")
+	if is && !slices.Contains(allowed, v) {
+		t.fail(key, fmt.Sprintf("must be one of %s%s", strings.Join(allowed, ", "), didYouMean(v, allowed)))
+		return ""
+	}
+	return v
+}
+
+func (t *table) count(key string, least int) int {
+	t.asked = append(t.asked, key)
+	switch v := t.values[key].(type) {
+	case nil:
+		return 0
+	case float64:
+		if v == math.Trunc(v) && v >= float64(least) && v <= math.MaxInt32 {
+			return int(v)
+		}
+		t.fail(key, fmt.Sprintf("must be a whole number of at least %d", least))
+	case json.Number:
+		t.fail(key, "is too large")
+	default:
+		t.fail(key, "must be a whole number, not "+nameOf(v))
+	}
+	return 0
+}
+
+// measured reads a value by one of package units, whose messages do not show it where it may be secret.
+func measured[V any](t *table, key string, parse func(any) (V, error)) (v V) {
+	t.asked = append(t.asked, key)
+	found := t.values[key]
+	if found == nil {
+		return v
+	}
+	v, err := parse(found)
+	if err != nil {
+		t.fail(key, t.reader.redacted(err.Error()))
+	}
+	return v
+}
+
+func (t *table) duration(key string) time.Duration { return measured(t, key, units.ParseDuration) }
+func (t *table) size(key string) int64             { return measured(t, key, units.ParseSize) }
+func (t *table) rate(key string) units.Rate        { return measured(t, key, units.ParseRate) }
+
+// section gives a table within this one.
+func (t *table) section(key string) *table {
+	values, _ := value[map[string]any](t, key, "a table")
+	return t.reader.table(t.at(key), values)
+}
+
+// sections gives each table within this one by its name, in the order of names.
+func (t *table) sections() func(yield func(string, *table) bool) {
+	return func(yield func(string, *table) bool) {
+		for _, name := range sortedNames(t.values) {
+			if !yield(name, t.section(name)) {
+				return
+			}
+		}
+	}
+}
+
+// rest gives all that was not asked for, as a tree of its own.
+func (t *table) rest() map[string]any {
+	rest := map[string]any{}
+	for key, v := range t.values {
+		if !slices.Contains(t.asked, key) {
+			rest[key] = v
+		}
+	}
+	return rest
+}
+
+// end notes the keys that are not known here.
+func (t *table) end() {
+	for _, key := range sortedNames(t.rest()) {
+		t.reader.failAt(t.at(key), t.path, "has no key "+strconv.Quote(key)+didYouMean(key, t.asked))
+	}
+}
+
+func didYouMean(name string, known []string) string {
+	if near := spelling.Nearest(name, known); near != "" {
+		return fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	if len(known) > 0 && len(known) <= 12 {
+		return "; known are " + strings.Join(known, ", ")
+	}
+	return ""
+}

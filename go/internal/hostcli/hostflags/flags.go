@@ -1,0 +1,32 @@
+// Package hostflags has the flags that say which project a command is about.
+package hostflags
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/hukilau/hukilau/go/internal/hostapp"
+)
+
+// Flags are those of one command.
+type Flags struct {
+	config string
+	tools  []string
+	level  string
+	format string
+}
+
+// Add adds the flags to a command.
+func (f *Flags) Add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.config, "config", "", "configuration `file`; hukilau.toml here or in a folder above when left out")
+	flags.StringArrayVar(&f.tools, "tools", nil, "`path` of a tool or of a folder with tools, in place of those of the configuration; may be repeated")
+	flags.StringVar(&f.level, "log-level", "", "least `level` of log records: debug, info, warn or error")
+	flags.StringVar(&f.format, "log-format", "", "`format` of log records: text or json")
+}
+
+// Options are what the flags say. quiet is the level where neither a flag nor the configuration says one.
+func (f *Flags) Options(cmd *cobra.Command, quiet string) hostapp.Options {
+	return hostapp.Options{
+		ConfigFile: f.config, Tools: f.tools, Stderr: cmd.ErrOrStderr(), LogLevel: f.level, LogFormat: f.format, QuietLevel: quiet,
+	}
+}
