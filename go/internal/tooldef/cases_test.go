@@ -2,6 +2,8 @@ package tooldef
 
 import (
 	"encoding/json"
+	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -76,9 +78,16 @@ params:
 
 // D20, while tools are read: what they print goes nowhere, also when they fail.
 func TestD20(t *testing.T) {
-	vm := newVM(t)
-	require.Nil(t, vm.vm.State().SetGlobal("unused", 1))
-	_, broken := readLua(t.Context(), vm, "a.lua", "print('{\"jsonrpc\": 1}') error('no')")
+	read, write, err := os.Pipe()
+	require.NoError(t, err)
+	out := os.Stdout
+	os.Stdout = write
+	_, broken := readLua(t.Context(), newVM(t), "a.lua", "print('{\"jsonrpc\": 1}') log.info('x') error('no')")
+	os.Stdout = out
+	require.NoError(t, write.Close())
+	text, err := io.ReadAll(read)
+	require.NoError(t, err)
+	require.Empty(t, text)
 	require.Equal(t, "a.lua:1: no", broken[0].Err.Error())
 }
 

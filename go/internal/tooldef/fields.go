@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
 )
 
 // What definitions of both dialects have.
@@ -60,8 +61,14 @@ func readAnnotations(d *draft, path []string, v any) {
 }
 
 func readPermissions(d *draft, path []string, v any) {
-	if m, ok := d.mapping(path, v); ok {
-		d.read(m, path, permissionFields)
+	m, ok := d.mapping(path, v)
+	if !ok {
+		return
+	}
+	d.read(m, path, permissionFields)
+	p := d.tool.Permissions
+	if err := (httpmod.Policy{Net: p.Net, NetPrivate: p.NetPrivate}).Check(); err != nil {
+		d.fail(path, "", "permissions.%s", err)
 	}
 }
 

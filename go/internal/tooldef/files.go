@@ -18,7 +18,7 @@ const (
 	maxFile  = 1 << 20
 	maxTotal = 256 << 20 // bytes of all files and scripts together
 	maxDepth = 32        // of directories
-	maxNames = 20_000    // in one directory
+	maxNames = 100_000   // of files and directories of all kinds
 )
 
 // source is one file that may define tools.
@@ -114,6 +114,7 @@ func tooLarge(size int64) error {
 type walk struct {
 	files
 	seen   map[string]bool // real paths: links may lead to a file or directory twice
+	names  int             // that were met
 	found  []source
 	broken []Broken
 	full   bool
@@ -123,6 +124,8 @@ func (w *walk) refuse(file, problem, hint string) {
 	e := &Error{File: w.show(file), Problem: problem, Hint: hint}
 	w.broken = append(w.broken, broken(e.File, "", e))
 }
+
+const nameDirs = "name the directories of tools in [tools] dirs"
 
 // start takes a directory or a single file.
 func (w *walk) start(given string) {
@@ -146,9 +149,14 @@ func (w *walk) directory(dir string, depth int) {
 		w.refuse(dir, fmt.Sprintf("directories are nested deeper than %d", maxDepth), "")
 		return
 	}
-	names, err := w.in.Names(dir, maxNames)
+	names, err := w.in.Names(dir, maxNames-w.names+1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		w.refuse(dir, problem(err).Error(), "")
+		return
+	}
+	if w.names += len(names); w.names > maxNames {
+		w.full = true
+		w.refuse(dir, fmt.Sprintf("there are more than %d files and directories; this directory and the later ones are not read", maxNames), nameDirs)
 		return
 	}
 	slices.Sort(names)
@@ -185,7 +193,7 @@ func (w *walk) file(file string, info fs.FileInfo, named bool) {
 	case w.again(file):
 	case len(w.found) >= maxFiles:
 		w.full = true
-		w.refuse(file, fmt.Sprintf("there are more than %d files; this one and the later ones are not read", maxFiles), "name the directories of tools in [tools] dirs")
+		w.refuse(file, fmt.Sprintf("there are more than %d files; this one and the later ones are not read", maxFiles), nameDirs)
 	default:
 		w.found = append(w.found, source{path: file, named: named})
 	}

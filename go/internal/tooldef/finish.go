@@ -97,12 +97,12 @@ func (d *draft) compileError(err error) {
 // hash names a version: equal tools have equal ones.
 func (t *Tool) hash() (string, error) {
 	whole := *t
-	whole.Params, whole.Result, whole.Hash = nil, nil, ""
+	whole.Params, whole.Result, whole.Hash, whole.Source = nil, nil, "", ""
 	text, err := json.Marshal(whole)
 	if err != nil {
 		return "", fmt.Errorf("a part of the tool has no JSON form: %w", err)
 	}
-	return sum(text), nil
+	return sum(text, []byte(t.Source)), nil
 }
 
 // sum is a digest of several texts.

@@ -163,13 +163,14 @@ func (l *loader) load(ctx context.Context, w *worker, from source, text []byte, 
 	return file
 }
 
-// unchanged is what the set before has of a file; nil when something is different.
+// unchanged is what the set before has of a file; nil when something is different. What was broken is tried
+// again: it may have been for want of time.
 func (l *loader) unchanged(from source, file *loaded) *loaded {
 	if l.o.Previous == nil {
 		return nil
 	}
 	old := l.o.Previous.files[from]
-	if old == nil || old.digest != file.digest || old.modules != "" && old.modules != l.modules {
+	if old == nil || len(old.broken) > 0 || old.digest != file.digest || old.modules != "" && old.modules != l.modules {
 		return nil
 	}
 	for _, script := range old.scripts {

@@ -142,7 +142,9 @@ func (f *yamlFile) definition(part part, root *yaml.Node, value any) {
 	if version := valueAt(root, "version"); version != nil && version.Kind == yaml.ScalarNode && tree["version"] != nil {
 		tree["version"] = version.Value // 1.10 is a version, not the number 1.1
 	}
-	d.read(tree, nil, yamlFields)
+	if tree["name"] != nil || tree["lua"] != nil || tree["lua_file"] != nil { // else it is a file of another kind
+		d.read(tree, nil, yamlFields)
+	}
 	if !d.incomplete() {
 		f.script(d, root, part)
 		d.schemas(tree["params"], "params")

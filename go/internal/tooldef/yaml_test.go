@@ -143,6 +143,8 @@ func TestYAMLErrors(t *testing.T) {
 		"approve":         {"name: a\napprove: yes" + script, `weather.yaml:2:1: approve must be true or false, got the text "yes"`},
 		"tags":            {"name: a\ntags: [b, 1]" + script, `weather.yaml:2:11: tags.1 must be a text, got the number 1; put it in quotes`},
 		"no list":         {"name: a\npermissions: {net: api.x.com}" + script, `weather.yaml:2:15: permissions.net must be a list of texts, got the text "api.x.com"`},
+		"URL":             {"name: a\npermissions: {net: ['https://x.com']}" + script, `weather.yaml:2:1: permissions.net: "https://x.com" `},
+		"another file":    {"services: {a: b}\nvolumes: []", `weather.yaml:1:1: this is no tool yet: name and lua (or lua_file) are missing`},
 		"example":         {"name: a\nexamples:\n- args: {}\n  result: 1\n  error: x" + script, `weather.yaml:3:3: examples.0 has both result and error; leave one out`},
 		"params":          {"name: a\nparams: {type: array}" + script, `weather.yaml:2:10: the arguments of a tool are an object: params.type must be "object", got the text "array"`},
 		"infinity":        {"name: a\nconfig: {n: .inf}" + script, `weather.yaml:2:13: .inf is no number of JSON; put a text in quotes`},

@@ -82,6 +82,12 @@ type target struct {
 	port uint16
 }
 
+// Check says what is wrong with an entry; nil when nothing is.
+func (p Policy) Check() error {
+	_, err := p.compile()
+	return err
+}
+
 func (p Policy) compile() (*rules, error) {
 	r := &rules{all: p.AllowAll}
 	for _, entry := range p.Net {

@@ -1,0 +1,222 @@
+package tooldef
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hukilau/hukilau/go/internal/schema"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// Severity is how much a finding matters.
+type Severity int
+
+// The severities.
+const (
+	Note    Severity = iota // could be better
+	Warning                 // will probably fail, or grants too much
+	Failure                 // does not work
+)
+
+// String is the severity's name in lower case.
+func (s Severity) String() string { return [...]string{"note", "warning", "error"}[s] }
+
+// Finding is one thing that is wrong with a tool, or might be.
+type Finding struct {
+	Severity Severity
+	Tool     string // name of the tool; "" when unknown
+	File     string
+	Line     int // 0 when unknown
+	Message  string
+	Grant    *Grant // what would grant what the script needs; nil is nothing
+}
+
+// Grant is one entry of a permission.
+type Grant struct {
+	Key   string // as in [tools.policy.<name>]: "net"
+	Value string // "" when the script does not say what: a person has to
+}
+
+// Check gives the errors of a set and what is to be said about its tools, by file and line.
+func (s *Set) Check() []Finding {
+	var list []Finding
+	for _, b := range s.broken {
+		list = append(list, Finding{Severity: Failure, Tool: b.Name, File: b.File, Line: b.Line, Message: messageOf(b.Err)})
+	}
+	for _, tool := range s.tools {
+		if !tool.Stale {
+			list = append(list, Check(tool)...)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Finding) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return list
+}
+
+// messageOf is an error without its place, where that is the finding's.
+func messageOf(err error) string {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	if e.Hint == "" {
+		return e.Problem
+	}
+	return e.Problem + "; " + e.Hint
+}
+
+// Check looks at a tool without running it. What a script reaches is read from its tokens: a name that is
+// made at run time cannot be seen.
+func Check(t *Tool) []Finding {
+	c := checker{tool: t, names: scan(t.Chunk, t.Source), script: strings.TrimPrefix(t.Chunk, "@")}
+	c.texts()
+	c.entry()
+	c.defaults()
+	c.examples()
+	c.permissions()
+	return c.list
+}
+
+type checker struct {
+	tool   *Tool
+	names  *names
+	script string
+	list   []Finding
+}
+
+func (c *checker) add(severity Severity, file string, line int, format string, args ...any) *Finding {
+	c.list = append(c.list, Finding{Severity: severity, Tool: c.tool.Name, File: file, Line: line, Message: fmt.Sprintf(format, args...)})
+	return &c.list[len(c.list)-1]
+}
+
+// texts are what a model chooses a tool by.
+func (c *checker) texts() {
+	if strings.TrimSpace(c.tool.Description) == "" {
+		c.add(Warning, c.tool.File, c.tool.Line, "the tool has no description: a model chooses tools by it")
+	}
+	properties, _ := c.tool.ParamsDoc["properties"].(map[string]any)
+	for _, name := range sortedKeys(properties) {
+		property, ok := properties[name].(map[string]any)
+		if text, _ := property["description"].(string); ok && property["$ref"] == nil && strings.TrimSpace(text) == "" {
+			c.add(Note, c.tool.File, c.tool.Line, "the parameter %q has no description", clip(name))
+		}
+	}
+}
+
+// entry looks for the function that an invocation calls. That of a Lua tool was there when it was read.
+func (c *checker) entry() {
+	if c.tool.Dialect != Invoke {
+		return
+	}
+	if _, err := luau.Compile(c.tool.Chunk, c.tool.Source, luau.CompileOptions{}); err != nil {
+		c.add(Failure, c.tool.File, c.tool.Line, "the script does not compile: %s", err)
+		return
+	}
+	n, local := c.names, 0
+	for i, t := range n.tokens {
+		if t.Text != "invoke" || n.is(i-1, ".") && !n.is(i-2, "_G") || n.is(i-1, ":") {
+			continue
+		}
+		switch function, assigned := n.is(i-1, "function"), n.is(i+1, "="); {
+		case function && n.is(i-2, "local"), assigned && n.is(i-1, "local"):
+			local = t.Line
+		case function, assigned:
+			return
+		}
+	}
+	if local > 0 {
+		c.add(Failure, c.script, local, "invoke is a local: leave the word local out, so that the host finds it")
+		return
+	}
+	c.add(Failure, c.tool.File, c.tool.Line, "the script defines no function invoke(ctx, args)")
+}
+
+// defaults have to be what they stand for.
+func (c *checker) defaults() {
+	for _, v := range c.tool.Params.Validate(c.tool.Params.Defaults(map[string]any{})) {
+		if v.Keyword != "required" {
+			c.add(Warning, c.tool.File, c.tool.Line, "a default does not fit its schema: %s", v.String())
+		}
+	}
+}
+
+// examples are calls that have to be possible.
+func (c *checker) examples() {
+	for i, e := range c.tool.Examples {
+		label := fmt.Sprintf("example %d", i+1)
+		if e.Name != "" {
+			label += fmt.Sprintf(" (%s)", clip(e.Name))
+		}
+		if wrong := c.tool.Params.Validate(c.tool.Params.Defaults(e.Args)); len(wrong) > 0 && e.Error == "" {
+			c.add(Failure, c.tool.File, e.Line, "the arguments of %s do not fit params: %s", label, schema.Summary(wrong))
+		}
+		if e.Any || e.Error != "" || c.tool.Result == nil {
+			continue
+		}
+		if wrong := c.tool.Result.Validate(e.Want); len(wrong) > 0 {
+			c.add(Failure, c.tool.File, e.Line, "the result of %s does not fit the schema: %s", label, schema.Summary(wrong))
+		}
+	}
+}
+
+// permissionKeys are those whose use tokens can show.
+var permissionKeys = []string{"net", "net_private", "env", "read", "write", "models", "tools"}
+
+// permissions compares what a script reaches with what it is granted.
+func (c *checker) permissions() {
+	uses, more := c.names.uses()
+	used := map[string]bool{}    // entries that cover something
+	dynamic := map[string]bool{} // keys of which something is made at run time
+	told := map[string]bool{}
+	for _, u := range uses {
+		if u.key == "net" && isPrivate(u.value) {
+			u.key = "net_private"
+		}
+		entries := c.tool.Permissions.lists(u.key)
+		if u.value == "" {
+			dynamic[u.key] = true
+			if len(entries) == 0 && !told[u.key] {
+				told[u.key] = true
+				c.add(Warning, c.script, u.line, "%s reaches something that only a run shows, and %s grants nothing: grant what it needs", u.call, u.key).
+					Grant = &Grant{Key: u.key}
+			}
+			continue
+		}
+		granted := false
+		for _, entry := range entries {
+			if grants(u.key, entry, u.value) {
+				granted, used[entry] = true, true
+			}
+		}
+		if id := u.key + " " + u.value; !granted && !told[id] {
+			told[id] = true
+			c.add(Warning, c.script, u.line, "%s needs %q, which %s does not grant", u.call, clip(u.value), u.key).
+				Grant = &Grant{Key: u.key, Value: u.value}
+		}
+	}
+	if !more {
+		c.unused(used, dynamic)
+	}
+}
+
+// unused are permissions that the script shows no use of.
+func (c *checker) unused(used, dynamic map[string]bool) {
+	p := c.tool.Permissions
+	own := map[string][]string{
+		"net": p.Net, "net_private": p.NetPrivate, "env": p.Env, "read": p.Read, "write": p.Write, "models": p.Models, "tools": p.Tools,
+	}
+	for _, key := range permissionKeys {
+		if dynamic[key] || key == "net_private" && dynamic["net"] {
+			continue
+		}
+		for _, entry := range own[key] {
+			if !used[entry] {
+				c.add(Warning, c.tool.File, c.tool.Line, "%s grants %q, which the script does not use", key, clip(entry))
+			}
+		}
+	}
+}

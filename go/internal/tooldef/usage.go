@@ -1,0 +1,244 @@
+package tooldef
+
+import (
+	"strings"
+
+	"github.com/hukilau/hukilau/go/internal/luaudoc"
+)
+
+// use is one place where a script reaches outside, as its tokens show it.
+type use struct {
+	key   string // of the permission: "net"
+	value string // what it reaches; "" when that is not written out
+	call  string // as "http.get"
+	line  int
+}
+
+// uses finds what a script reaches, and whether it requires modules that nobody looked at.
+func (n *names) uses() (list []use, more bool) {
+	u := usage{names: n, alias: map[string]string{}}
+	u.parameters()
+	for i := 0; i < len(n.tokens); i++ {
+		u.token(i)
+	}
+	for _, name := range n.required() {
+		more = more || !sdkModules[strings.TrimPrefix(name, "@")]
+	}
+	return u.found, more
+}
+
+// sdkModules are those of which a call is recognised, or which reach nothing.
+var sdkModules = map[string]bool{
+	"async": true, "checks": true, "crypto": true, "encoding": true, "env": true, "fs": true, "haivivi": true,
+	"haivivi/http": true, "haivivi/context": true, "haivivi/agent": true, "haivivi/types": true, "http": true, "json": true,
+	"kv": true, "log": true, "regex": true, "time": true, "toml": true, "utils": true, "utils/string": true,
+	"utils/table": true, "uuid": true, "yaml": true,
+}
+
+// usage follows the names that stand for host functions.
+type usage struct {
+	*names
+	alias map[string]string // of locals, as "client" for "http"
+	found []use
+}
+
+// parameters gives the context of the entry functions its own name.
+func (u *usage) parameters() {
+	for i := range u.tokens {
+		switch {
+		case !u.is(i, "function"):
+		case u.is(i+1, "invoke") && u.is(i+2, "("):
+			u.contextAt(i + 3)
+		case u.is(i+1, "tool") && u.is(i+3, "execute") && u.is(i+4, "("):
+			for at := i + 5; at < len(u.tokens) && !u.is(at, ")"); at++ {
+				if u.is(at, ",") {
+					u.contextAt(at + 1)
+					break
+				}
+			}
+		}
+	}
+}
+
+func (u *usage) contextAt(i int) {
+	if i < len(u.tokens) && u.tokens[i].Kind == luaudoc.TokenWord {
+		u.alias[u.tokens[i].Text] = "ctx"
+	}
+}
+
+// token looks at a name, and into texts with expressions.
+func (u *usage) token(i int) {
+	t := u.tokens[i]
+	if t.Kind == luaudoc.TokenText && t.Text[0] == '`' {
+		u.inside(t)
+		return
+	}
+	if t.Kind != luaudoc.TokenWord || u.is(i-1, ".") || u.is(i-1, ":") {
+		return
+	}
+	name, next := u.chain(i)
+	if u.is(i-1, "=") && u.is(i-3, "local") && !u.is(next, "(") {
+		u.alias[u.tokens[i-2].Text] = name
+		return
+	}
+	for _, c := range capabilities {
+		if rest, ok := strings.CutPrefix(name, c.prefix); ok && (c.any || rest == "") {
+			u.note(c, rest, name, t.Line, next)
+			return
+		}
+	}
+}
+
+// inside looks at the expressions of an interpolated text.
+func (u *usage) inside(t luaudoc.Token) {
+	rest := t.Text
+	for {
+		open := strings.IndexByte(rest, '{')
+		if open < 0 {
+			return
+		}
+		end := strings.IndexByte(rest[open:], '}')
+		if end < 0 {
+			return
+		}
+		tokens, err := luaudoc.Tokens(luaudoc.Source{Text: rest[open+1 : open+end]})
+		if err == nil {
+			inner := usage{names: &names{tokens: tokens}, alias: u.alias}
+			for i := range tokens {
+				inner.token(i)
+			}
+			for _, use := range inner.found {
+				use.line = t.Line
+				u.found = append(u.found, use)
+			}
+		}
+		rest = rest[open+end:]
+	}
+}
+
+// chain reads a name with its fields, in its longest form, and gives the token behind it.
+func (u *usage) chain(i int) (name string, next int) {
+	name, next = u.tokens[i].Text, i+1
+	if name == "require" {
+		at := next
+		if u.is(at, "(") {
+			at++
+		}
+		if at < len(u.tokens) {
+			if module, whole := u.tokens[at].Quoted(); whole {
+				name, next = module, at+1
+				if u.is(next, ")") {
+					next++
+				}
+			}
+		}
+	} else if other, ok := u.alias[name]; ok {
+		name = other
+	}
+	for (u.is(next, ".") || u.is(next, ":")) && next+1 < len(u.tokens) && u.tokens[next+1].Kind == luaudoc.TokenWord {
+		name += "." + u.tokens[next+1].Text
+		next += 2
+	}
+	return plainName(name), next
+}
+
+// plainName is the short form of a host function's name.
+func plainName(name string) string {
+	for _, p := range []struct{ long, short string }{
+		{"_G.", ""}, {"context.", "ctx."}, {"__native.http_request", "http.request"}, {"__native.", ""},
+		{"ctx.http.", "http."}, {"haivivi.http.", "http."}, {"haivivi/http.", "http."},
+	} {
+		if rest, ok := strings.CutPrefix(name, p.long); ok {
+			name = p.short + rest
+		}
+	}
+	return name
+}
+
+// capability is a host function that needs a permission.
+type capability struct {
+	prefix string
+	any    bool // what follows the prefix is of no interest, or the value
+	key    string
+	value  func(u *usage, rest string, at int) string
+}
+
+var capabilities = []capability{
+	{"http.query", false, "", nil}, {"http.escape", false, "", nil},
+	{"http.", true, "net", func(u *usage, _ string, at int) string { return hostOf(u.argument(at)) }},
+	{"env.get", false, "env", func(u *usage, _ string, at int) string { return u.constant(at) }},
+	{"fs.read", false, "read", func(u *usage, _ string, at int) string { return u.constant(at) }},
+	{"fs.list", false, "read", func(u *usage, _ string, at int) string { return u.constant(at) }},
+	{"fs.stat", false, "read", func(u *usage, _ string, at int) string { return u.constant(at) }},
+	{"fs.exists", false, "read", func(u *usage, _ string, at int) string { return u.constant(at) }},
+	{"fs.", true, "write", func(u *usage, _ string, at int) string { return u.constant(at) }},
+	{"ctx.generate", false, "models", func(u *usage, _ string, at int) string { return u.constant(at) }},
+	{"ctx.generate_json", false, "models", func(u *usage, _ string, at int) string { return u.constant(at) }},
+	{"ctx.generate_stream", false, "models", func(u *usage, _ string, at int) string { return u.constant(at) }},
+	{"ctx.create_agent", false, "models", func(u *usage, _ string, at int) string { return u.field(at, "model") }},
+	{"ctx.tools.call", false, "tools", func(u *usage, _ string, at int) string { return u.constant(at) }},
+	{"ctx.tools.list", false, "", nil},
+	{"ctx.tools.", true, "tools", func(_ *usage, rest string, _ int) string { return rest }},
+}
+
+// note takes one use. A function that is handed on, as in pcall(http.get, url), has its argument behind a comma.
+func (u *usage) note(c capability, rest, name string, line, next int) {
+	if c.key == "" || strings.Contains(rest, ".") {
+		return
+	}
+	found := use{key: c.key, call: name, line: line}
+	if next < len(u.tokens) && (u.is(next, "(") || u.is(next, ",") || u.tokens[next].Kind == luaudoc.TokenText) {
+		if u.tokens[next].Kind != luaudoc.TokenText {
+			next++
+		}
+		found.value = c.value(u, rest, next)
+	} else if c.any && c.key == "tools" {
+		found.value = rest
+	}
+	u.found = append(u.found, found)
+}
+
+// argument is the text at a token as far as it is written out.
+func (u *usage) argument(i int) string {
+	if i >= len(u.tokens) || u.tokens[i].Kind != luaudoc.TokenText {
+		return ""
+	}
+	t := u.tokens[i]
+	if text, whole := t.Quoted(); whole {
+		if u.is(i+1, "..") {
+			return text + "\x00"
+		}
+		return text
+	}
+	if t.Text[0] == '`' {
+		text, _, _ := strings.Cut(t.Text[1:], "{")
+		return text + "\x00"
+	}
+	return ""
+}
+
+// constant is a text that is written out; "" for another.
+func (u *usage) constant(i int) string {
+	if text := u.argument(i); !strings.HasSuffix(text, "\x00") {
+		return text
+	}
+	return ""
+}
+
+// field is the constant that a call gives for a named field.
+func (u *usage) field(i int, key string) string {
+	depth := 1
+	for ; i < len(u.tokens) && depth > 0; i++ {
+		switch u.tokens[i].Text {
+		case "(", "{", "[":
+			depth++
+		case ")", "}", "]":
+			depth--
+		case key:
+			if u.is(i+1, "=") {
+				return u.constant(i + 2)
+			}
+		}
+	}
+	return ""
+}
