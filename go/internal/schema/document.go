@@ -103,7 +103,7 @@ func problem(err error) error {
 	case errors.As(err, &invalid) && errors.As(invalid.Err, &result):
 		list := &found{}
 		list.addResult(nil, result, nil)
-		return errors.New("not a JSON Schema: " + Summary(list.sorted()))
+		return &DocumentError{Violations: list.sorted()}
 	case errors.As(err, &pattern):
 		return fmt.Errorf("%s: %w", fragment(pattern.URL), pattern.Err)
 	case errors.As(err, &load) && errors.Is(load.Err, errOutside):

@@ -31,6 +31,11 @@ func (v Violation) String() string {
 	return v.Pointer + ": " + v.Message
 }
 
+// DocumentError says which parts of a document are no JSON Schema.
+type DocumentError struct{ Violations []Violation }
+
+func (e *DocumentError) Error() string { return "not a JSON Schema: " + Summary(e.Violations) }
+
 // Summary writes violations in one line.
 func Summary(list []Violation) string {
 	const most = 5

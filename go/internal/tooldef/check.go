@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -98,7 +99,8 @@ func (c *checker) texts() {
 	if strings.TrimSpace(c.tool.Description) == "" {
 		c.add(Warning, c.tool.File, c.tool.Line, "the tool has no description: a model chooses tools by it")
 	}
-	properties, _ := c.tool.ParamsDoc["properties"].(map[string]any)
+	doc, _ := c.tool.Params.Document().(map[string]any)
+	properties, _ := doc["properties"].(map[string]any)
 	for _, name := range sortedKeys(properties) {
 		property, ok := properties[name].(map[string]any)
 		if text, _ := property["description"].(string); ok && property["$ref"] == nil && strings.TrimSpace(text) == "" {
@@ -168,7 +170,11 @@ var permissionKeys = []string{"net", "net_private", "env", "read", "write", "mod
 
 // permissions compares what a script reaches with what it is granted.
 func (c *checker) permissions() {
-	uses, more := c.names.uses()
+	folder := ""
+	if c.tool.Dialect == Execute {
+		folder = path.Dir(c.script) // its global fs begins there
+	}
+	uses, more := c.names.uses(folder)
 	used := map[string]bool{}    // entries that cover something
 	dynamic := map[string]bool{} // keys of which something is made at run time
 	told := map[string]bool{}

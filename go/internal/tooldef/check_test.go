@@ -118,6 +118,19 @@ examples:
 	require.Contains(t, list[0], "warning weather.yaml:1 a default does not fit its schema: ")
 }
 
+// The global fs of a Lua tool begins in the folder of its script; the SDK's does not.
+func TestCheckLuaPaths(t *testing.T) {
+	source := "tool = { name = 'a', description = 'd' }\nfunction tool.execute(p, c)\n fs.read('data.txt')\n require('fs').read('data.txt')\n c.http.get('https://x.com')\nend"
+	tool, broken := readLua(t.Context(), newVM(t), "tools/a.lua", source)
+	require.Empty(t, broken)
+	list := Check(tool)
+	require.Len(t, list, 3)
+	for i, want := range []Grant{{"read", "tools/data.txt"}, {"read", "data.txt"}, {"net", "x.com"}} {
+		require.Equal(t, want, *list[i].Grant)
+		require.Equal(t, 3+i, list[i].Line)
+	}
+}
+
 func TestCheckSet(t *testing.T) {
 	f := newFolder(t, map[string]string{"tools/a.yaml": yamlText("a"), "tools/b.yaml": "name: b\ntilte: x\nlua: x = 1\n", "tools/c.lua": ticket})
 	f.load()

@@ -16,7 +16,7 @@ import (
 const (
 	maxFiles = 10_000
 	maxFile  = 1 << 20
-	maxTotal = 256 << 20 // bytes of all files and scripts together
+	maxTotal = 128 << 20 // bytes of all files and scripts together
 	maxDepth = 32        // of directories
 	maxNames = 100_000   // of files and directories of all kinds
 )

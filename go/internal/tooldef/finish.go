@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/schema"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -16,10 +17,10 @@ import (
 // schemas compiles the schema of the arguments, which stands under a key, and that of the result.
 func (d *draft) schemas(params any, key string) {
 	if doc, ok := d.objectSchema(params, []string{key}); ok {
-		d.tool.ParamsDoc, d.tool.Params = doc, d.schema(doc, key)
+		d.tool.Params = d.schema(doc, key)
 	}
 	if result := d.tree["result"]; result != nil {
-		d.tool.ResultDoc, d.tool.Result = result, d.schema(result, "result")
+		d.tool.Result = d.schema(result, "result")
 	}
 }
 
@@ -31,12 +32,45 @@ func (d *draft) schema(doc any, key string) *schema.Schema {
 		d.wrong(path, "a JSON Schema", doc)
 		return nil
 	}
-	compiled, err := schema.Compile(doc, key)
+	name := key
+	if d.tool.Dialect == Execute {
+		name = "tool." + key
+	}
+	compiled, err := schema.Compile(doc, name)
 	if err != nil {
-		d.cause(path, "", err)
+		d.cause(d.inSchema(path, err), "", err)
 		return nil
 	}
 	return compiled
+}
+
+var pointerText = strings.NewReplacer("~1", "/", "~0", "~")
+
+// inSchema is the path of what is wrong with a schema, where that is known.
+func (d *draft) inSchema(path []string, err error) []string {
+	var inDocument *schema.DocumentError
+	if !errors.As(err, &inDocument) || len(inDocument.Violations) == 0 {
+		return path
+	}
+	pointer := inDocument.Violations[0].Pointer
+	if pointer == "" {
+		return path
+	}
+	steps := strings.Split(pointer[1:], "/")
+	for i, step := range steps {
+		steps[i] = pointerText.Replace(step)
+	}
+	if path[0] != "parameters" {
+		return append(path, steps...)
+	}
+	if list, ok := d.tree["parameters"].([]any); ok && len(steps) > 1 {
+		for i, item := range list {
+			if table, ok := item.(map[string]any); ok && table["name"] == steps[1] {
+				return append(path, strconv.Itoa(i))
+			}
+		}
+	}
+	return path
 }
 
 // objectSchema makes sure that arguments are an object.
@@ -98,7 +132,11 @@ func (d *draft) compileError(err error) {
 func (t *Tool) hash() (string, error) {
 	whole := *t
 	whole.Params, whole.Result, whole.Hash, whole.Source = nil, nil, "", ""
-	text, err := json.Marshal(whole)
+	parts := []any{whole, t.Params.Document(), nil}
+	if t.Result != nil {
+		parts[2] = t.Result.Document()
+	}
+	text, err := json.Marshal(parts)
 	if err != nil {
 		return "", fmt.Errorf("a part of the tool has no JSON form: %w", err)
 	}

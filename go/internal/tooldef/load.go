@@ -15,10 +15,14 @@ import (
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/luaudoc"
 	"github.com/hukilau/hukilau/go/internal/module"
+	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
 // errGone marks a definition whose file is not there any more: nothing of it stays.
 var errGone = errors.New("no such file")
+
+// maxSlow is how many Lua tools of one Load may take all their time: a folder of such would take hours.
+const maxSlow = 20
 
 // loader reads the files of one Load.
 type loader struct {
@@ -26,6 +30,7 @@ type loader struct {
 	files
 	config  func() (*engine.Config, error) // of the VMs that read Lua tools
 	total   atomic.Int64                   // bytes that were read
+	slow    atomic.Int64                   // Lua tools that took all their time
 	modules string                         // digest of all Luau files that define no tool
 }
 
@@ -187,6 +192,9 @@ func (l *loader) loadLua(ctx context.Context, w *worker, shown string, text []by
 	if err == nil && w.vm == nil {
 		w.vm, err = l.newVM(ctx)
 	}
+	if err == nil && l.slow.Load() >= maxSlow {
+		err = fmt.Errorf("it was not read: %d tools before it took too long", maxSlow)
+	}
 	if err != nil {
 		file.broken = []Broken{broken(shown, "", &Error{File: shown, Problem: err.Error(), Err: err})}
 		return
@@ -195,6 +203,8 @@ func (l *loader) loadLua(ctx context.Context, w *worker, shown string, text []by
 	file.broken = broken
 	if tool != nil {
 		file.tools = []*Tool{tool}
+	} else if luau.CodeOf(broken[0].Err) == luau.CodeTimeout {
+		l.slow.Add(1)
 	}
 }
 

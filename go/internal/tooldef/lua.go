@@ -93,6 +93,10 @@ func (d *draft) luaTree(m metadata, names *names) bool {
 		}
 		d.tree[key] = value
 	}
+	if weight(d.tree) > maxWeight {
+		d.fail(nil, "", "the fields of the tool hold more than %d MiB", maxWeight>>20)
+		return false
+	}
 	for _, key := range m.others {
 		if near := spelling.Nearest(key, luaFields); near != "" && m.fields[near] == nil {
 			d.fail([]string{key}, fmt.Sprintf("did you mean %q?", near), "unknown field tool.%s", clip(key))

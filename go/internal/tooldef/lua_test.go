@@ -75,7 +75,7 @@ func schemaOf(t *testing.T, source string) string {
 	require.True(t, d.luaTree(m, scan("@x.lua", source)), d.errs)
 	d.luaTool(m)
 	require.Empty(t, d.errs)
-	text, err := json.Marshal(d.tool.ParamsDoc)
+	text, err := json.Marshal(d.tool.Params.Document())
 	require.NoError(t, err)
 	return string(text)
 }
@@ -132,6 +132,8 @@ func TestLuaErrors(t *testing.T) {
 		"enum":              {parameters("{ name = 'q', type = 'string', enum = {} }"), `x.lua:5: parameter 2 (q): enum must be a list of values, got a list`},
 		"unknown":           {parameters("{ name = 'q', type = 'string', dafault = 1 }"), `x.lua:5: parameter 2 (q): unknown field "dafault"; did you mean "default"?`},
 		"description":       {parameters("{ name = 'q', type = 'string', description = 1 }"), `x.lua:5: parameter 2 (q): description must be a text, got the number 1`},
+		"keyword":           {parameters("{ name = 'q', type = 'string', pattern = '(' }"), `x.lua:5: schema of tool.parameters: not a JSON Schema: /properties/q/pattern: `},
+		"in schema":         {"tool = { name = 'a', schema = {\n properties = {\n q = 5 } } }" + execute, `x.lua:3: schema of tool.schema: not a JSON Schema: /properties/q: `},
 		"both":              {"tool = { name = 'a', parameters = {},\n schema = { type = 'object' } }" + execute, `x.lua:2: the tool has both parameters and schema; leave one out`},
 		"no object":         {"tool = { name = 'a', schema = { type = 'array' } }" + execute, `schema.type must be "object", got the text "array"`},
 		"syntax":            {"tool = {\n\n", `x.lua:3:1: the script does not compile: `},
@@ -146,6 +148,7 @@ func TestLuaErrors(t *testing.T) {
 		"SDK http":          {"\nrequire('http').get('http://127.0.0.1:1/')", `x.lua:2: while the tool is read nothing is granted: `},
 		"file module":       {"\nrequire('./x')", `x.lua:2: `},
 		"endless memory":    {"local t = {} while true do t[#t + 1] = string.rep('x', 1000) .. #t end", `x.lua:1: reading the tool took more than 32 MiB of memory; the top level defines the tool`},
+		"too much":          {"tool = { name = 'a', description = string.rep('x', 5 * 2^20) }" + execute, `x.lua:1: the fields of the tool hold more than 4 MiB`},
 		"caught memory":     {"pcall(function() local t = {} while true do t[#t + 1] = string.rep('x', 1000) .. #t end end) tool = { name = 'a' }", ``},
 		"metatable":         {"tool = setmetatable({}, { __index = function() error('no') end })", `x.lua:1: no`},
 		"other wait":        {"coroutine.yield()", `nobody can resume`},

@@ -71,6 +71,26 @@ func plainMap(m map[string]any, path string) (any, error) {
 	return out, nil
 }
 
+// maxWeight is about how much memory the fields of one tool may take: a short script can make long texts.
+const maxWeight = 4 << 20
+
+func weight(v any) int {
+	n := 40
+	switch v := v.(type) {
+	case string:
+		n += len(v)
+	case []any:
+		for _, item := range v {
+			n += weight(item)
+		}
+	case map[string]any:
+		for key, item := range v {
+			n += len(key) + weight(item)
+		}
+	}
+	return n
+}
+
 // An empty table of a script is an array where its place wants one: lists do at the keys of JSON Schema
 // that take lists, and values do by the type that the schema gives them.
 

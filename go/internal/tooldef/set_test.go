@@ -142,7 +142,7 @@ func TestLoadConfigured(t *testing.T) {
 	}, errs)
 	x := f.find("x")
 	require.Equal(t, Tool{
-		Name: "x", Dialect: Execute, Params: x.Params, ParamsDoc: x.ParamsDoc, Timeout: time.Second, Memory: memory, Isolation: isolation,
+		Name: "x", Dialect: Execute, Params: x.Params, Timeout: time.Second, Memory: memory, Isolation: isolation,
 		Permissions: Permissions{Net: []string{"x.com"}}, Rate: Rate{1, time.Second}, Approve: true,
 		Config: map[string]any{"url": "https://x"}, Chunk: "@lua/x.lua", Source: luaText("x"), File: "lua/x.lua", Line: 1, Hash: x.Hash,
 	}, *x)
@@ -182,7 +182,7 @@ func TestX12(t *testing.T) {
 		"YAML syntax":  {"tools/a.yaml", yamlText("a"), "name: [", "tools/a.yaml:2:1: did not find expected node content", yamlText("a") + "title: new\n"},
 		"script":       {"tools/a.yaml", yamlText("a"), "name: a\nlua: x =", "tools/a.yaml:2: the script does not compile: ", yamlText("a") + "title: new\n"},
 		"unknown key":  {"tools/a.yaml", yamlText("a"), yamlText("a") + "tilte: new\n", `tools/a.yaml:3:1: unknown key "tilte"; did you mean "title"?`, yamlText("a") + "title: new\n"},
-		"schema":       {"tools/a.yaml", yamlText("a"), yamlText("a") + "params: {type: object, properties: 1}\n", "tools/a.yaml:3:1: ", yamlText("a") + "title: new\n"},
+		"schema":       {"tools/a.yaml", yamlText("a"), yamlText("a") + "params: {type: object, properties: 1}\n", "tools/a.yaml:3:24: ", yamlText("a") + "title: new\n"},
 		"Lua syntax":   {"tools/a.lua", luaText("a"), "tool = {", "tools/a.lua:1:9: the script does not compile: ", luaText("a") + "tool.title = 'new'"},
 		"Lua error":    {"tools/a.lua", luaText("a"), luaText("a") + "error('no')", "tools/a.lua:3: no", luaText("a") + "tool.title = 'new'"},
 		"unreadable":   {"tools/a.lua", luaText("a"), "tool = 1 \x00", "NUL byte", luaText("a") + "tool.title = 'new'"},
@@ -314,6 +314,20 @@ func TestLoadHostileFiles(t *testing.T) {
 		require.Contains(t, errs[i], want)
 	}
 	require.Len(t, errs, 9)
+}
+
+// A folder of endless scripts does not take all day.
+func TestLoadOfEndlessScripts(t *testing.T) {
+	f := newFolder(t, map[string]string{"tools/z.yaml": yamlText("z")})
+	for i := range 60 {
+		f.write(fmt.Sprintf("tools/%02d.lua", i), "tool = {} while true do end")
+	}
+	f.o.ReadTime = 5 * time.Millisecond
+	names, errs := f.load()
+	require.Equal(t, []string{"z"}, names)
+	require.Len(t, errs, 60)
+	require.Contains(t, errs[0], "reading the tool took more than 5ms")
+	require.Equal(t, "tools/59.lua: it was not read: 20 tools before it took too long", errs[59])
 }
 
 func TestLoadStops(t *testing.T) {

@@ -31,9 +31,6 @@ type Tool struct {
 	Params *schema.Schema
 	// Result is the JSON Schema of the result; nil when the tool has none.
 	Result *schema.Schema
-	// ParamsDoc and ResultDoc are the same schemas as trees, for listings. Nobody may change them.
-	ParamsDoc map[string]any
-	ResultDoc any
 
 	Timeout     time.Duration // 0: the host's default
 	Memory      int64         // bytes; 0: the host's default

@@ -2,7 +2,6 @@ package tooldef
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -48,7 +47,7 @@ var sizeUnits = []struct {
 // parseSize takes "64MiB", "1.5GiB"; a number means bytes.
 func parseSize(v any) (int64, error) {
 	const hint = `write it as "64MiB" or a number of bytes`
-	n := math.NaN()
+	var n float64
 	switch v := v.(type) {
 	case float64:
 		n = v

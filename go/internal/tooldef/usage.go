@@ -1,6 +1,7 @@
 package tooldef
 
 import (
+	"path"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/luaudoc"
@@ -14,9 +15,10 @@ type use struct {
 	line  int
 }
 
-// uses finds what a script reaches, and whether it requires modules that nobody looked at.
-func (n *names) uses() (list []use, more bool) {
-	u := usage{names: n, alias: map[string]string{}}
+// uses finds what a script reaches, and whether it requires modules that nobody looked at. The paths of a
+// global fs begin at a folder.
+func (n *names) uses(folder string) (list []use, more bool) {
+	u := usage{names: n, alias: map[string]string{}, folder: folder}
 	u.parameters()
 	for i := 0; i < len(n.tokens); i++ {
 		u.token(i)
@@ -38,8 +40,9 @@ var sdkModules = map[string]bool{
 // usage follows the names that stand for host functions.
 type usage struct {
 	*names
-	alias map[string]string // of locals, as "client" for "http"
-	found []use
+	alias  map[string]string // of locals, as "client" for "http"
+	folder string
+	found  []use
 }
 
 // parameters gives the context of the entry functions its own name.
@@ -84,8 +87,19 @@ func (u *usage) token(i int) {
 	for _, c := range capabilities {
 		if rest, ok := strings.CutPrefix(name, c.prefix); ok && (c.any || rest == "") {
 			u.note(c, rest, name, t.Line, next)
+			u.placed(i)
 			return
 		}
+	}
+}
+
+// placed makes the path of the last use that of the folder, where token i is the global fs.
+func (u *usage) placed(i int) {
+	if u.tokens[i].Text != "fs" || u.alias["fs"] != "" || u.folder == "" || len(u.found) == 0 {
+		return
+	}
+	if last := &u.found[len(u.found)-1]; last.value != "" && !path.IsAbs(last.value) {
+		last.value = path.Join(u.folder, last.value)
 	}
 }
 
@@ -103,7 +117,7 @@ func (u *usage) inside(t luaudoc.Token) {
 		}
 		tokens, err := luaudoc.Tokens(luaudoc.Source{Text: rest[open+1 : open+end]})
 		if err == nil {
-			inner := usage{names: &names{tokens: tokens}, alias: u.alias}
+			inner := usage{names: &names{tokens: tokens}, alias: u.alias, folder: u.folder}
 			for i := range tokens {
 				inner.token(i)
 			}

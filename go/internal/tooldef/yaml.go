@@ -16,6 +16,7 @@ import (
 const (
 	maxDocuments = 1000
 	maxPadding   = 32 << 20 // bytes in front of the scripts of a file, which give them their lines
+	maxValues    = 100_000  // of all kinds: each takes much more memory than text
 )
 
 // script is the text of a `lua_file`.
@@ -29,6 +30,7 @@ type yamlFile struct {
 	file    string // as Tool.File has it
 	load    func(name string) (script, error)
 	padding int
+	values  int
 
 	tools  []*Tool
 	broken []Broken
@@ -76,7 +78,7 @@ func (f *yamlFile) refuse(e *Error) {
 // document reads one document and notes what is wrong with it.
 func (f *yamlFile) document(part part) {
 	err := yamltree.Parse(part.text, func(node *yaml.Node) error {
-		value, err := yamltree.Value(node, yamltree.Options{JSON: true})
+		value, err := yamltree.Value(node, yamltree.Options{JSON: true, Check: f.count})
 		if err != nil {
 			if named := nameOf(node); named != "" {
 				return &namedError{err, named}
@@ -102,6 +104,14 @@ func (f *yamlFile) document(part part) {
 		name = named.name
 	}
 	f.broken = append(f.broken, broken(f.file, name, e))
+}
+
+// count bounds what a file holds.
+func (f *yamlFile) count() error {
+	if f.values++; f.values > maxValues {
+		return fmt.Errorf("the file has more than %d values", maxValues)
+	}
+	return nil
 }
 
 // namedError is an error in a document whose tool is known.

@@ -144,6 +144,7 @@ func TestYAMLErrors(t *testing.T) {
 		"tags":            {"name: a\ntags: [b, 1]" + script, `weather.yaml:2:11: tags.1 must be a text, got the number 1; put it in quotes`},
 		"no list":         {"name: a\npermissions: {net: api.x.com}" + script, `weather.yaml:2:15: permissions.net must be a list of texts, got the text "api.x.com"`},
 		"URL":             {"name: a\npermissions: {net: ['https://x.com']}" + script, `weather.yaml:2:1: permissions.net: "https://x.com" `},
+		"schema":          {"name: a\nparams:\n  properties:\n    a/b:\n      type: strin" + script, `weather.yaml:5:7: schema of params: not a JSON Schema: /properties/a~1b/type: must be one of`},
 		"another file":    {"services: {a: b}\nvolumes: []", `weather.yaml:1:1: this is no tool yet: name and lua (or lua_file) are missing`},
 		"example":         {"name: a\nexamples:\n- args: {}\n  result: 1\n  error: x" + script, `weather.yaml:3:3: examples.0 has both result and error; leave one out`},
 		"params":          {"name: a\nparams: {type: array}" + script, `weather.yaml:2:10: the arguments of a tool are an object: params.type must be "object", got the text "array"`},
@@ -199,6 +200,7 @@ func TestYAMLHostile(t *testing.T) {
 		"itself":    {"name: a\nlua: x = 1\nconfig: &c {a: *c}", "inside of what it repeats"},
 		"deep flow": {"name: a\nconfig: " + strings.Repeat("[", 100_000), "depth"},
 		"deep":      {"name: a\nlua: x = 1\nconfig: " + strings.Repeat("[", 201) + strings.Repeat("]", 201), "deep"},
+		"values":    {"name: a\nlua: x = 1\nconfig:\n  a: [" + strings.Repeat("1,", 200_000) + "]", "more than 100000 values"},
 		"documents": {strings.Repeat("---\na\n", 2000), "at most 1000"},
 		"padding":   {strings.Repeat("\n", 200_000) + strings.Repeat("---\nname: a\nlua: x = 1\n", 900), "too far from its beginning"},
 	} {
