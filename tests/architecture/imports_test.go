@@ -72,7 +72,7 @@ var apart = []struct{ from, to, why string }{
 var guarded = []struct{ path, allowed, why string }{
 	{"C", `^go/internal/capi$`, "cgo stays in capi"},
 	{"unsafe", `^go/internal/capi$`, "unsafe stays in capi"},
-	{"os", `^go/(cmd/|internal/docgen$|internal/app$|internal/module$|internal/store$|internal/hostmods/fsmod$)`, "only main and app touch the process; the module resolver and fs work on files, and the store's file is made for its owner alone"},
+	{"os", `^go/(cmd/|internal/docgen$|internal/(host)?app$|internal/module$|internal/store$|internal/hostmods/fsmod$)`, "only main and app touch the process; the module resolver and fs work on files, and the store's file is made for its owner alone"},
 	{"os/signal", `^go/cmd/`, "signals belong to main"},
 	{"os/exec", `^go/cmd/`, "only main starts programs"},
 	{"syscall", `^go/(cmd/|internal/(app|module)$|internal/hostmods/(http|fs)mod$)`, "system calls: signals, FIFOs, sockets before they connect"},

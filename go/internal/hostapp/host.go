@@ -61,7 +61,9 @@ func (p *Project) NewHost(ctx context.Context, o HostOptions) (*Host, error) {
 }
 
 // Serve serves the tools that the project has now.
-func (h *Host) Serve() { h.Host.Serve(grant(h.Project.Set, h.Project.Config.Permissions)) }
+func (h *Host) Serve() {
+	h.Host.Serve(grant(h.Project.Set.Tools(), h.Project.replaced, h.Project.Config.Permissions))
+}
 
 // Close ends what runs and writes what the store still holds.
 func (h *Host) Close() error {

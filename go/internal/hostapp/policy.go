@@ -59,9 +59,14 @@ func (g *granted) Find(name string) (*tooldef.Tool, bool) {
 	return t, ok
 }
 
-func grant(set *tooldef.Set, all config.Permissions) *granted {
+func grant(tools, replaced []*tooldef.Tool, all config.Permissions) *granted {
 	g := &granted{byName: map[string]*tooldef.Tool{}}
-	for _, t := range set.Tools() {
+	for _, t := range tools {
+		for _, other := range replaced {
+			if other.Name == t.Name {
+				t = other
+			}
+		}
 		t = withGrants(t, all)
 		g.tools = append(g.tools, t)
 		g.byName[t.Name] = t

@@ -30,6 +30,7 @@ const maxConfig = 1 << 20
 type Options struct {
 	ConfigFile string   // "": hukilau.toml in the working directory or above it; none is fine
 	Tools      []string // files and directories of tools, in place of those of the configuration
+	Also       []string // further ones
 	Stderr     io.Writer
 	LogLevel   string // of the operator's log; "": as configured, else QuietLevel
 	QuietLevel string // "": info
@@ -43,8 +44,10 @@ type Project struct {
 	Set    *tooldef.Set
 
 	options  Options
-	given    []string // Options.Tools, absolute
-	file     string   // the configuration; "" is none
+	given    []string        // Options.Tools, absolute
+	also     []string        // Options.Also, likewise
+	replaced []*tooldef.Tool // in place of those of the set
+	file     string          // the configuration; "" is none
 	files    openFiles
 	redactor atomic.Pointer[redact.Redactor]
 }
@@ -58,7 +61,22 @@ func Open(ctx context.Context, o Options) (*Project, error) {
 	if err := p.find(); err != nil {
 		return nil, err
 	}
-	for _, name := range o.Tools {
+	var err error
+	if p.given, err = existing(o.Tools); err != nil {
+		return nil, err
+	}
+	if p.also, err = existing(o.Also); err != nil {
+		return nil, err
+	}
+	if err := p.Reload(ctx); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+// existing makes paths absolute; what is not there is an error.
+func existing(names []string) (paths []string, err error) {
+	for _, name := range names {
 		path, err := filepath.Abs(name)
 		if err != nil {
 			return nil, err
@@ -66,12 +84,9 @@ func Open(ctx context.Context, o Options) (*Project, error) {
 		if _, err := os.Stat(path); err != nil {
 			return nil, &usageError{fmt.Sprintf("%s: no such file or directory", name)}
 		}
-		p.given = append(p.given, path)
+		paths = append(paths, path)
 	}
-	if err := p.Reload(ctx); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return paths, nil
 }
 
 type usageError struct{ message string }
@@ -156,6 +171,10 @@ func (p *Project) readConfig() (*config.Config, error) {
 
 // dirs are where tools are.
 func (p *Project) dirs(c *config.Config) []string {
+	return append(slices.Clone(p.usualDirs(c)), p.also...)
+}
+
+func (p *Project) usualDirs(c *config.Config) []string {
 	if len(p.given) > 0 {
 		return p.given
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/program"
 	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
+	"github.com/hukilau/hukilau/go/internal/hostcli/toolcmd"
 )
 
 // Root is the command with all verbs. Users see it as `luau`.
@@ -19,7 +20,7 @@ func Root() *cobra.Command {
 		Short: "Host tools for agents",
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand()
+	root.AddCommand(toolcmd.Command())
 	return root
 }
 

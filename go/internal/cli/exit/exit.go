@@ -42,3 +42,16 @@ func (e *UsageError) Error() string { return e.message }
 
 // ErrorCode is the code of the error for programs.
 func (e *UsageError) ErrorCode() string { return "usage" }
+
+// OneArg wants one argument; what says what it is.
+func OneArg(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return Usagef("%s needs %s", cmd.CommandPath(), what)
+		case len(args) > 1:
+			return Usagef("%s takes one argument, %s; got %q as well", cmd.CommandPath(), what, args[1])
+		}
+		return nil
+	}
+}

@@ -1,0 +1,115 @@
+package hostapp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/toolhost"
+	"github.com/hukilau/hukilau/go/internal/visible"
+)
+
+// MaxArguments is how many bytes the arguments of a call may have.
+const MaxArguments = 4 << 20
+
+// ToolCall is a call from the command line.
+type ToolCall struct {
+	Name     string
+	Params   []string // name=value
+	JSON     string   // an object
+	Session  string
+	Approval string
+	Told     io.Writer // gets what the tool tells meanwhile; nil: nobody
+}
+
+// Result is what a tool gave.
+type Result struct {
+	Text string // JSON, indented
+}
+
+// CallTool calls a tool as a person at the command line does.
+func (h *Host) CallTool(ctx context.Context, c ToolCall) (*Result, error) {
+	t, there := h.Find(c.Name)
+	if !there {
+		return nil, h.noTool(c.Name)
+	}
+	args, err := ParseParams(t.Params.Document(), c.Params, c.JSON)
+	if err != nil {
+		return nil, err
+	}
+	return h.call(ctx, c, args)
+}
+
+func (h *Host) call(ctx context.Context, c ToolCall, args map[string]any) (*Result, error) {
+	req := toolhost.Request{
+		Tool: c.Name, Value: args, Approval: c.Approval,
+		Caller: toolhost.Caller{Name: "cli", Face: "cli", Session: c.Session},
+	}
+	if c.Told != nil {
+		req.Sink = &teller{w: c.Told, redact: h.Project.redact}
+	}
+	answer, failed := h.Call(ctx, req)
+	if failed != nil {
+		return nil, failed
+	}
+	value, err := jsonvalue.Decode(answer.JSON, jsonvalue.Options{})
+	if err != nil {
+		return nil, err
+	}
+	text, err := jsonvalue.Indent(value)
+	return &Result{Text: string(text)}, err
+}
+
+// noTool is about a name that no tool has.
+func (h *Host) noTool(name string) error {
+	for _, b := range h.Project.Broken() {
+		if b.Name == name {
+			return b.Err
+		}
+	}
+	var names []string
+	for _, t := range h.Tools() {
+		names = append(names, t.Name)
+	}
+	text := fmt.Sprintf("there is no tool %q", name)
+	switch near := nearest(name, names); {
+	case near != "":
+		text += "; did you mean " + near + "?"
+	case len(names) == 0:
+		text += ", nor any other: `luau tool init " + "NAME` writes one"
+	default:
+		text += "; `luau tool list` shows those that there are"
+	}
+	return &usageError{text}
+}
+
+// teller shows a person what a tool tells while it runs.
+type teller struct {
+	w      io.Writer
+	redact func(string) string
+}
+
+func (t *teller) line(text string) error {
+	_, err := fmt.Fprintln(t.w, visible.Line(t.redact(text)))
+	return err
+}
+
+// Emit implements toolhost.Sink.
+func (t *teller) Emit(_ context.Context, chunk []byte) error { return t.line("emit: " + string(chunk)) }
+
+// Progress implements toolhost.Sink.
+func (t *teller) Progress(_ context.Context, done, total float64, text string) error {
+	of := ""
+	if total > 0 {
+		of = fmt.Sprintf(" of %g", total)
+	}
+	return t.line(strings.TrimSpace(fmt.Sprintf("progress: %g%s %s", done, of, text)))
+}
+
+// Log implements toolhost.Sink.
+func (t *teller) Log(_ context.Context, level slog.Level, message string, _ map[string]any) error {
+	return t.line(strings.ToLower(level.String()) + ": " + message)
+}
