@@ -205,4 +205,38 @@ func TestScan(t *testing.T) {
 		n.place([]string{"a"}), n.place([]string{"f"}), n.place([]string{"b"}), n.place([]string{"b", "1"}), n.place([]string{"c"}), n.place([]string{"z"}),
 	})
 	scan("@x", strings.Repeat("tool = {", 100_000))
+	for _, stray := range []string{")", "]", "end", "until", ",", ";"} {
+		scan("@x", "tool = { "+stray+" }")
+	}
+}
+
+// Scripts that were made to take long are looked through as fast as others.
+func TestScanOfHostileScripts(t *testing.T) {
+	for _, part := range []string{"ctx.create_agent(", "function tool.execute(", "local a = a.b.c.d ", "tool = {", "`{`{", "local a = `{", "require ", "{ a = if "} {
+		n := scan("@x", strings.Repeat(part, maxFile/len(part)))
+		n.uses("")
+		n.looksLikeTool()
+	}
+}
+
+// Whatever the tokens are, a look through them ends and finds places within the script.
+func FuzzScan(f *testing.F) {
+	f.Add(ticket)
+	f.Add("local get = ctx.http.get get`https://{x}` require 'fs'.read[[a]] tool = {{}, a = if b then c else {d}}")
+	f.Add("_G.tool = { f = function() if x then end repeat until y end, [1] = 2; }")
+	f.Fuzz(func(t *testing.T, source string) {
+		if len(source) > 1<<16 {
+			return
+		}
+		lines := 1 + strings.Count(source, "\n")
+		n := scan("@x", source)
+		uses, _ := n.uses("folder")
+		for _, u := range uses {
+			require.True(t, u.line >= 1 && u.line <= lines)
+			require.NotEmpty(t, u.key)
+		}
+		for _, line := range n.lines {
+			require.True(t, line >= 1 && line <= lines)
+		}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
 	"github.com/hukilau/hukilau/go/internal/module"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
@@ -77,6 +78,9 @@ func (p Policy) apply(t *Tool) (*Tool, error) {
 		if list.from != nil {
 			*list.to = list.from
 		}
+	}
+	if err := (httpmod.Policy{Net: p.Net, NetPrivate: p.NetPrivate}).Check(); err != nil {
+		return nil, err
 	}
 	text, err := json.Marshal(p)
 	if err != nil {

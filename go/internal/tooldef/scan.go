@@ -84,7 +84,7 @@ func (n *names) table(i int, path string, levels int) int {
 			i = n.table(i, inner, levels-1)
 		}
 		i = n.value(i)
-		if n.is(i, ",") || n.is(i, ";") {
+		if n.is(i, ",") || n.is(i, ";") || i == at { // a stray bracket is nobody's value
 			i++
 		}
 	}

@@ -15,6 +15,13 @@ type Set struct {
 	byName map[string]*Tool
 	broken []Broken
 	files  map[source]*loaded
+	origin map[string]origin // of the tools, by name
+}
+
+// origin is a tool without what the configuration says of it.
+type origin struct {
+	tool *Tool
+	from source
 }
 
 // loaded is what one file held.
@@ -60,7 +67,7 @@ func Load(ctx context.Context, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{byName: map[string]*Tool{}, broken: broken, files: make(map[source]*loaded, len(sources))}
+	s := &Set{byName: map[string]*Tool{}, broken: broken, files: make(map[source]*loaded, len(sources)), origin: map[string]origin{}}
 	for i, source := range sources {
 		s.files[source] = files[i]
 		s.broken = append(s.broken, files[i].broken...)
@@ -68,7 +75,7 @@ func Load(ctx context.Context, o Options) (*Set, error) {
 			s.add(l, source, tool)
 		}
 	}
-	s.keepStale(o.Previous)
+	s.keepStale(l)
 	for _, tool := range s.byName {
 		s.tools = append(s.tools, tool)
 	}
@@ -123,7 +130,7 @@ func (s *Set) add(l *loader, from source, tool *Tool) {
 			configured = old
 		}
 	}
-	s.byName[tool.Name] = configured
+	s.byName[tool.Name], s.origin[tool.Name] = configured, origin{tool, from}
 }
 
 // configure gives a tool what the configuration says of it.
@@ -140,18 +147,24 @@ func (l *loader) configure(from source, tool *Tool) (*Tool, error) {
 	return tool, nil
 }
 
-// keepStale takes the last good version of tools whose definition is broken now.
-func (s *Set) keepStale(previous *Set) {
-	if previous == nil {
+// keepStale takes the last good version of tools whose definition is broken now, under the configuration of
+// now: what it took from them stays taken.
+func (s *Set) keepStale(l *loader) {
+	if l.o.Previous == nil {
 		return
 	}
-	for _, old := range previous.tools {
+	for _, old := range l.o.Previous.tools {
 		if _, there := s.byName[old.Name]; there || !s.isBroken(old) {
 			continue
 		}
-		stale := *old
+		before := l.o.Previous.origin[old.Name]
+		configured, err := l.configure(before.from, before.tool)
+		if err != nil {
+			continue // it is among the broken ones as it is
+		}
+		stale := *configured
 		stale.Stale = true
-		s.byName[old.Name] = &stale
+		s.byName[old.Name], s.origin[old.Name] = &stale, before
 	}
 }
 

@@ -217,6 +217,24 @@ func TestX12(t *testing.T) {
 	}
 }
 
+// What the configuration takes from a tool is taken from its last good version too.
+func TestStaleToolObeysTheConfiguration(t *testing.T) {
+	f := newFolder(t, map[string]string{"tools/a.yaml": yamlText("a") + "permissions: {net: [x.com]}\n"})
+	f.load()
+	f.write("tools/a.yaml", "name: [")
+	for _, hosts := range [][]string{{"y.com"}, {}} {
+		f.o.Policies = map[string]Policy{"a": {Net: hosts}}
+		names, _ := f.load()
+		require.Equal(t, []string{"a (stale)"}, names)
+		require.Equal(t, hosts, f.find("a").Permissions.Net)
+	}
+	f.o.Policies = map[string]Policy{"a": {Net: []string{"https://x.com"}}}
+	f.write("tools/a.yaml", yamlText("a"))
+	names, errs := f.load()
+	require.Empty(t, names)
+	require.Contains(t, errs[0], `tools/a.yaml:1: the configuration of the tool "a": net: "https://x.com" is a URL: write its host alone, as api.example.com`)
+}
+
 // A tool that was taken out on purpose does not stay.
 func TestRemovedTools(t *testing.T) {
 	f := newFolder(t, map[string]string{"tools/a.yaml": yamlText("a") + "---\n" + yamlText("b"), "tools/c.lua": luaText("c")})

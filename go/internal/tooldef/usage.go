@@ -37,6 +37,12 @@ var sdkModules = map[string]bool{
 	"utils/table": true, "uuid": true, "yaml": true,
 }
 
+// maxAhead is how many tokens a look ahead goes: what scripts of people have is near.
+const maxAhead = 1000
+
+// maxAlias is about the longest name that is followed.
+const maxAlias = 200
+
 // usage follows the names that stand for host functions.
 type usage struct {
 	*names
@@ -53,7 +59,7 @@ func (u *usage) parameters() {
 		case u.is(i+1, "invoke") && u.is(i+2, "("):
 			u.contextAt(i + 3)
 		case u.is(i+1, "tool") && u.is(i+3, "execute") && u.is(i+4, "("):
-			for at := i + 5; at < len(u.tokens) && !u.is(at, ")"); at++ {
+			for at := i + 5; at < min(i+maxAhead, len(u.tokens)) && !u.is(at, ")"); at++ {
 				if u.is(at, ",") {
 					u.contextAt(at + 1)
 					break
@@ -149,7 +155,7 @@ func (u *usage) chain(i int) (name string, next int) {
 	} else if other, ok := u.alias[name]; ok {
 		name = other
 	}
-	for (u.is(next, ".") || u.is(next, ":")) && next+1 < len(u.tokens) && u.tokens[next+1].Kind == luaudoc.TokenWord {
+	for len(name) < maxAlias && (u.is(next, ".") || u.is(next, ":")) && next+1 < len(u.tokens) && u.tokens[next+1].Kind == luaudoc.TokenWord {
 		name += "." + u.tokens[next+1].Text
 		next += 2
 	}
@@ -242,7 +248,7 @@ func (u *usage) constant(i int) string {
 // field is the constant that a call gives for a named field.
 func (u *usage) field(i int, key string) string {
 	depth := 1
-	for ; i < len(u.tokens) && depth > 0; i++ {
+	for end := min(i+maxAhead, len(u.tokens)); i < end && depth > 0; i++ {
 		switch u.tokens[i].Text {
 		case "(", "{", "[":
 			depth++

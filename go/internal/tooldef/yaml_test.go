@@ -143,7 +143,7 @@ func TestYAMLErrors(t *testing.T) {
 		"approve":         {"name: a\napprove: yes" + script, `weather.yaml:2:1: approve must be true or false, got the text "yes"`},
 		"tags":            {"name: a\ntags: [b, 1]" + script, `weather.yaml:2:11: tags.1 must be a text, got the number 1; put it in quotes`},
 		"no list":         {"name: a\npermissions: {net: api.x.com}" + script, `weather.yaml:2:15: permissions.net must be a list of texts, got the text "api.x.com"`},
-		"URL":             {"name: a\npermissions: {net: ['https://x.com']}" + script, `weather.yaml:2:1: permissions.net: "https://x.com" `},
+		"URL":             {"name: a\npermissions: {net: ['https://x.com']}" + script, `weather.yaml:2:1: permissions.net: "https://x.com" is a URL: write its host alone, as api.example.com`},
 		"schema":          {"name: a\nparams:\n  properties:\n    a/b:\n      type: strin" + script, `weather.yaml:5:7: schema of params: not a JSON Schema: /properties/a~1b/type: must be one of`},
 		"another file":    {"services: {a: b}\nvolumes: []", `weather.yaml:1:1: this is no tool yet: name and lua (or lua_file) are missing`},
 		"example":         {"name: a\nexamples:\n- args: {}\n  result: 1\n  error: x" + script, `weather.yaml:3:3: examples.0 has both result and error; leave one out`},

@@ -154,6 +154,9 @@ func parseHostRule(entry string) (hostRule, error) {
 
 // splitPort takes "host", "host:port", "[v6]", "[v6]:port" and a bare IPv6 address.
 func splitPort(s string) (text string, port uint16, err error) {
+	if strings.Contains(s, "://") {
+		return "", 0, fmt.Errorf("is a URL: write its host alone, as api.example.com")
+	}
 	text, digits := s, ""
 	if inner, ok := strings.CutPrefix(s, "["); ok {
 		var after string
