@@ -162,11 +162,9 @@ func isConstant(e *jsonschema.ValidationError) bool {
 
 func (f *fault) pointer() string {
 	tokens := f.tokens
-	switch what := f.what.(type) {
-	case *kind.Required:
-		tokens = append(slices.Clip(tokens), what.Missing[0])
-	case *kind.AdditionalProperties:
-		tokens = append(slices.Clip(tokens), what.Properties[0])
+	switch f.what.(type) {
+	case *kind.Required, *kind.AdditionalProperties:
+		tokens = append(slices.Clip(tokens), f.named())
 	}
 	var out strings.Builder
 	for _, token := range tokens {
@@ -179,10 +177,42 @@ func (f *fault) pointer() string {
 	return out.String()
 }
 
+// first is the fault that comes first by its place: the library goes through objects in any order.
+func (f *found) first() *fault {
+	first := &f.list[0]
+	for i := range f.list {
+		if f.list[i].compare(first) < 0 {
+			first = &f.list[i]
+		}
+	}
+	return first
+}
+
+func (f *fault) compare(other *fault) int {
+	if order := slices.Compare(f.tokens, other.tokens); order != 0 {
+		return order
+	}
+	if order := strings.Compare(keyword(f.what), keyword(other.what)); order != 0 {
+		return order
+	}
+	return strings.Compare(f.named(), other.named())
+}
+
+// named is the property that a fault is about where its value has none.
+func (f *fault) named() string {
+	switch what := f.what.(type) {
+	case *kind.Required:
+		return what.Missing[0]
+	case *kind.AdditionalProperties:
+		return what.Properties[0]
+	}
+	return ""
+}
+
 // sorted puts the first faults into words.
 func (f *found) sorted() []Violation {
 	if f.full() {
-		slices.SortStableFunc(f.list, func(a, b fault) int { return slices.Compare(a.tokens, b.tokens) })
+		slices.SortStableFunc(f.list, func(a, b fault) int { return a.compare(&b) })
 		f.list = f.list[:min(len(f.list), 5*mostViolations)]
 	}
 	list := make([]Violation, 0, len(f.list))

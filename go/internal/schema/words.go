@@ -207,13 +207,13 @@ func (f *fault) reason() string {
 	list := &found{}
 	if f.result != nil {
 		for _, cause := range f.result.Causes {
-			list.addResult(nil, cause, nil)
+			list.addResult(f.place(), cause, nil)
 		}
 	}
 	if len(list.list) == 0 {
 		return ""
 	}
-	return ": " + list.list[0].message()
+	return ": " + list.first().message()
 }
 
 func because(err error) string {
@@ -221,6 +221,11 @@ func because(err error) string {
 		return ""
 	}
 	return ": " + clip(err.Error(), 150)
+}
+
+// place is where the value is that the library was given.
+func (f *fault) place() []string {
+	return f.tokens[:len(f.tokens)-len(f.result.InstanceLocation)]
 }
 
 func (f *fault) branches() []*jsonschema.ValidationError {
@@ -238,16 +243,18 @@ func (f *fault) choice() string {
 	var types, others []string
 	for _, branch := range f.branches() {
 		list := &found{}
-		list.addResult(nil, branch, nil)
+		list.addResult(f.place(), branch, nil)
 		if len(list.list) == 0 {
 			continue
 		}
-		first := list.list[0]
-		if wrong, is := first.what.(*kind.Type); is && len(first.tokens) == len(f.result.InstanceLocation) {
+		first := list.first()
+		if wrong, is := first.what.(*kind.Type); is && len(first.tokens) == len(f.tokens) {
 			types = append(types, wrong.Want...)
 			continue
 		}
-		others = append(others, clip(first.message(), 80))
+		if what := clip(first.message(), 80); !slices.Contains(others, what) {
+			others = append(others, what)
+		}
 	}
 	if len(others) == 0 && len(types) > 0 {
 		slices.Sort(types)
@@ -259,14 +266,8 @@ func (f *fault) choice() string {
 // got is the type that the branches of a choice saw.
 func (f *fault) got() string {
 	for _, branch := range f.branches() {
-		for e := branch; e != nil; {
-			if wrong, is := e.ErrorKind.(*kind.Type); is {
-				return wrong.Got
-			}
-			if len(e.Causes) == 0 {
-				break
-			}
-			e = e.Causes[0]
+		if wrong, is := unwrapped(branch).ErrorKind.(*kind.Type); is {
+			return wrong.Got
 		}
 	}
 	return "value"
@@ -329,9 +330,9 @@ func plural(n int, unit string) string {
 }
 
 func rational(n *big.Rat) string {
-	if n.IsInt() {
+	f, exact := n.Float64()
+	if n.IsInt() && !exact {
 		return clip(n.Num().String(), 40)
 	}
-	f, _ := n.Float64()
 	return string(jsonvalue.AppendNumber(nil, f))
 }
