@@ -452,13 +452,7 @@ extern "C" hk_result hk_start(
     else if (flags & HK_START_SUSPENDED)
         r = suspended_result(vm, HK_SLICE);
     else
-        r = run_thread(
-            vm,
-            co,
-            int(nargs),
-            (flags & HK_START_KEEP) != 0,
-            (flags & HK_START_IN_PLACE) != 0
-        );
+        r = run_thread(vm, co, int(nargs), (flags & HK_START_KEEP) != 0, (flags & HK_START_IN_PLACE) != 0);
     if (r.status == HK_YIELD || r.status == HK_WAIT || r.status == HK_SLICE)
     {
         int kept = protect(vm, L, [&](lua_State* L) { r.thread = make_ref(vm, L, top + 1); });
