@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/tooldef"
-	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -89,9 +88,12 @@ func scriptFailure(err error, code luau.Code) *Error {
 		return failed
 	}
 	failed.Message = script.Error()
-	var denied *hostmod.PermissionError
-	if errors.As(err, &denied) {
+	// What a host function said counts, not what a script makes look like it.
+	switch luau.CodeOf(errors.Unwrap(script)) {
+	case "permission":
 		failed.Code = Permission
+	case "upstream":
+		failed.Code = Upstream
 	}
 	if raised, ok := script.Value.(map[string]any); ok {
 		failed.Data = raised
