@@ -20,13 +20,14 @@ type event struct {
 func wantsEvents(accepted []string) bool {
 	best, events := 0.0, false
 	for _, header := range accepted {
+		header = strings.ToLower(header)
 		if !strings.Contains(header, "event-stream") && len(accepted) == 1 {
 			return false
 		}
 		for part := range strings.SplitSeq(header, ",") {
 			kind, params, _ := strings.Cut(part, ";")
 			if q := quality(params); q > best {
-				best, events = q, strings.EqualFold(strings.TrimSpace(kind), "text/event-stream")
+				best, events = q, strings.TrimSpace(kind) == "text/event-stream"
 			}
 		}
 	}

@@ -34,11 +34,11 @@ func (g *guard) init(o *Options) error {
 	}
 	host := hostOf(o.Bind)
 	address, err := netip.ParseAddr(host)
-	loopback := host == "" || host == "localhost" || err == nil && address.IsLoopback()
+	loopback := o.Bind == "" || host == "localhost" || err == nil && address.IsLoopback()
 	if !loopback && !g.hasToken {
 		return fmt.Errorf("refusing to listen on %s without a token: everybody who reaches it could call the tools; set [server] token, or bind to 127.0.0.1", o.Bind)
 	}
-	g.anyAddress = err == nil && address.IsUnspecified() || strings.HasPrefix(o.Bind, ":")
+	g.anyAddress = err == nil && address.IsUnspecified() || host == "" && o.Bind != ""
 	g.hosts = map[string]bool{"localhost": true, strings.ToLower(host): true}
 	for _, name := range o.AllowedHosts {
 		g.anyHost = g.anyHost || name == "*"

@@ -41,13 +41,25 @@ func (c *call) askApproval(ctx context.Context, s *store.Store, text []byte) *Er
 		Expires: c.host.options.Now().Add(approvalTime),
 	}
 	if _, err := s.Approvals.Create(ctx, wanted); err != nil {
-		return &Error{Code: Busy, Message: "the call cannot wait for approval: " + err.Error(), RetryAfter: time.Minute, cause: err}
+		return &Error{Code: Busy, Message: "the call cannot wait for approval: " + c.storeTold(err), RetryAfter: time.Minute, cause: err}
 	}
 	return &Error{
 		Code: NeedsApproval, ID: c.id, Detail: "pending",
 		Message: fmt.Sprintf("tool '%s' needs the approval of an operator; the call waits as %s", c.tool.Name, c.id),
-		Data:    map[string]any{"approval": c.id, "tool": c.tool.Name, "arguments": c.args},
+		Data: map[string]any{
+			"approval": c.id, "tool": c.tool.Name, "arguments": c.args, "expires": wanted.Expires.UTC().Format(time.RFC3339),
+		},
 	}
+}
+
+// storeTold is what a client may know of an error of the store: never the name of its file.
+func (c *call) storeTold(err error) string {
+	switch store.CodeOf(err) {
+	case store.CodeLimit, store.CodeState, store.CodeNotFound:
+		return err.Error()
+	}
+	c.host.options.Logger.Error("the store failed", "call", c.id, "error", err.Error())
+	return "the store cannot be used now; the log says why"
 }
 
 // use looks whether an approval is for this caller, tool and arguments, and how far it has come.
@@ -104,7 +116,7 @@ func (c *call) claim(ctx context.Context, approval string) *Error {
 	if errors.As(err, &known) && (known.State == store.Running || known.State == store.Done) {
 		return waits(approval, store.Running, "the call "+approval+" was approved, and runs")
 	}
-	return &Error{Code: Permission, Message: "the approval cannot be used: " + err.Error(), cause: err}
+	return &Error{Code: Permission, Message: "the approval cannot be used: " + c.storeTold(err), cause: err}
 }
 
 // settle stores how an approved call ended, for whoever asks later.
@@ -134,7 +146,7 @@ func (h *Host) RunApproved(ctx context.Context, id string, sink Sink) (*Answer, 
 	}
 	a, err := s.Approvals.Get(ctx, id)
 	if err != nil {
-		return nil, &Error{Code: NotFound, Message: err.Error(), cause: err}
+		return nil, &Error{Code: NotFound, Message: "there is no approval " + shortened(id), cause: err}
 	}
 	answer, failed := h.Call(ctx, Request{Tool: a.Tool, Args: a.Arguments, Caller: Caller{Name: a.Caller, Face: "approval"}, Approval: id, Sink: sink})
 	if failed != nil {
