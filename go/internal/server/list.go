@@ -51,7 +51,7 @@ func texts(list []string) []any {
 }
 
 // document is the JSON of a schema.
-func document(s *schema.Schema) any { return s.Doc }
+func document(s *schema.Schema) any { return s.Document() }
 
 func (s *Server) brokenTree(broken []Broken) []any {
 	list := make([]any, len(broken))

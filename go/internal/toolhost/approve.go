@@ -37,7 +37,7 @@ func (c *call) approved(ctx context.Context) (approval string, answer *Answer, f
 
 func (c *call) askApproval(ctx context.Context, s *store.Store, text []byte) *Error {
 	wanted := store.Approval{
-		ID: c.id, Tool: c.tool.Name, Version: c.tool.Hash, Arguments: text, Caller: c.req.Caller.Name,
+		ID: c.id, Tool: c.tool.Name, Version: c.tool.Hash, Arguments: text, Caller: c.req.Caller.Name, Session: c.req.Caller.Session,
 		Expires: c.host.options.Now().Add(approvalTime),
 	}
 	if _, err := s.Approvals.Create(ctx, wanted); err != nil {
@@ -73,6 +73,8 @@ func (c *call) use(ctx context.Context, s *store.Store, text []byte) (*Answer, *
 		return nil, &Error{Code: Permission, Message: fmt.Sprintf("the approval %s is for the tool '%s', not for '%s'", a.ID, a.Tool, c.tool.Name)}
 	case a.ArgumentsHash != store.HashArguments(text):
 		return nil, &Error{Code: Permission, Message: fmt.Sprintf("the approval %s is for other arguments; what was approved cannot be changed", a.ID)}
+	case a.Session != c.req.Caller.Session:
+		return nil, &Error{Code: Permission, Message: fmt.Sprintf("the approval %s is for a call of another session", a.ID)}
 	case a.State == store.Done:
 		return keptAnswer(&a)
 	case a.State == store.Running:
@@ -148,7 +150,7 @@ func (h *Host) RunApproved(ctx context.Context, id string, sink Sink) (*Answer, 
 	if err != nil {
 		return nil, &Error{Code: NotFound, Message: "there is no approval " + shortened(id), cause: err}
 	}
-	answer, failed := h.Call(ctx, Request{Tool: a.Tool, Args: a.Arguments, Caller: Caller{Name: a.Caller, Face: "approval"}, Approval: id, Sink: sink})
+	answer, failed := h.Call(ctx, Request{Tool: a.Tool, Args: a.Arguments, Caller: Caller{Name: a.Caller, Face: "approval", Session: a.Session}, Approval: id, Sink: sink})
 	if failed != nil {
 		h.giveUp(ctx, id, failed)
 	}
