@@ -151,5 +151,5 @@ func (s *Server) checkOrigin(r *http.Request) *fault {
 		return nil
 	}
 	return &fault{status: http.StatusForbidden, code: "permission", message: fmt.Sprintf(
-		"pages of the origin %.100q may not use this server; add it to [server] origins if they may", origin)}
+		"pages of the origin %.100q may not use this server; add it to [server] cors if they may", origin)}
 }

@@ -171,13 +171,13 @@ func TestD18AClientThatGoesAway(t *testing.T) {
 			cancel()
 			<-gone
 			eventually(t, "the call has ended", func() bool { return f.busy() == 0 })
-			eventually(t, "it is counted", func() bool { return f.ended(name)["cancelled"] > 0 })
+			eventually(t, "it is counted", func() bool { return f.outcomes(name)["cancelled"] > 0 })
 		}
 	}
 }
 
-// ended is how calls of a tool ended.
-func (f *fixture) ended(name string) map[string]uint64 {
+// outcomes is how calls of a tool ended.
+func (f *fixture) outcomes(name string) map[string]uint64 {
 	for _, s := range f.host.Stats().Tools {
 		if s.Tool == name {
 			return s.Status

@@ -85,10 +85,8 @@ type call struct {
 // run is the pipeline: find, validate, defaults, permission, rate, approval, run, validate the result.
 func (c *call) run(ctx context.Context) (answer *Answer, failed *Error) {
 	defer func() {
-		if failed != nil && failed.ID == "" {
-			copied := *failed
-			copied.ID = c.id
-			failed = &copied
+		if failed != nil {
+			failed = c.clientError(failed)
 		}
 	}()
 	if failed := c.find(); failed != nil {

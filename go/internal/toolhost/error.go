@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/tooldef"
@@ -105,6 +106,41 @@ func scriptFailure(err error, code luau.Code) *Error {
 		}
 	}
 	return failed
+}
+
+// clientError is an error as the caller gets it: with the call's id, and with paths from the config's folder.
+func (c *call) clientError(failed *Error) *Error {
+	copied := *failed
+	if copied.ID == "" {
+		copied.ID = c.id
+	}
+	if folder := strings.TrimSuffix(c.host.options.Folder, "/"); folder != "" {
+		inside := strings.NewReplacer(folder+"/", "", folder, ".")
+		copied.Message = inside.Replace(copied.Message)
+		copied.Data = replaced(copied.Data, inside)
+	}
+	return &copied
+}
+
+// replaced is a tree with its texts replaced.
+func replaced(value any, r *strings.Replacer) any {
+	switch v := value.(type) {
+	case string:
+		return r.Replace(v)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = replaced(v[i], r)
+		}
+		return list
+	case map[string]any:
+		all := make(map[string]any, len(v))
+		for key, field := range v {
+			all[key] = replaced(field, r)
+		}
+		return all
+	}
+	return value
 }
 
 // seconds says how long in words: "30 seconds".
