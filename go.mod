@@ -22,7 +22,13 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require golang.org/x/time v0.16.0
+require (
+	github.com/anthropics/anthropic-sdk-go/v2 v2.15.0
+	github.com/openai/openai-go/v3 v3.99.0
+	github.com/rs/cors v1.11.1
+	golang.org/x/time v0.16.0
+	google.golang.org/genai v1.77.0
+)
 
 require (
 	github.com/dustin/go-humanize v1.1.0 // indirect

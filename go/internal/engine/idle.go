@@ -36,6 +36,13 @@ func (l *idleList) add(r *resident) []*resident {
 	return out
 }
 
+// IdleBytes is about what the idle VMs of the process hold.
+func IdleBytes() int64 {
+	idleVMs.mu.Lock()
+	defer idleVMs.mu.Unlock()
+	return idleVMs.bytes
+}
+
 func (l *idleList) remove(r *resident) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

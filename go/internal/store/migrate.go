@@ -44,7 +44,7 @@ CREATE TABLE processes (id TEXT PRIMARY KEY, started INTEGER NOT NULL, seen INTE
 
 CREATE TABLE approvals (
 	id TEXT PRIMARY KEY, state TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER NOT NULL,
-	tool TEXT NOT NULL, version TEXT NOT NULL, caller TEXT NOT NULL, arguments_hash TEXT NOT NULL,
+	tool TEXT NOT NULL, version TEXT NOT NULL, caller TEXT NOT NULL, session TEXT NOT NULL, arguments_hash TEXT NOT NULL,
 	decided INTEGER NOT NULL DEFAULT 0, decided_by TEXT NOT NULL DEFAULT '',
 	process TEXT NOT NULL DEFAULT '', started INTEGER NOT NULL DEFAULT 0, finished INTEGER NOT NULL DEFAULT 0,
 	arguments BLOB NOT NULL, result BLOB, error TEXT NOT NULL DEFAULT '');

@@ -25,6 +25,7 @@ type ticket struct {
 	tool     string
 	admitted chan struct{}
 	in       bool
+	element  *list.Element // of those that wait
 }
 
 func newAdmission(most, queue int, wait time.Duration) *admission {
@@ -41,25 +42,30 @@ func (a *admission) begin(tool string) {
 	a.tools[tool]++
 }
 
-// enter waits for a place; leave must follow when the error is nil.
-func (a *admission) enter(ctx context.Context, tool string) *Error {
+// join gives a place at once, or a ticket with which to wait for one.
+func (a *admission) join(tool string) (*ticket, *Error) {
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	switch {
 	case a.closed:
-		a.mu.Unlock()
-		return &Error{Code: Busy, Message: "the server is shutting down", RetryAfter: time.Second}
+		return nil, &Error{Code: Busy, Message: "the server is shutting down", RetryAfter: time.Second}
 	case a.waiting.Len() == 0 && a.room(tool):
 		a.begin(tool)
-		a.mu.Unlock()
-		return nil
+		return nil, nil
 	case a.waiting.Len() >= a.queue && !a.room(tool):
-		a.mu.Unlock()
-		return &Error{Code: Busy, Message: fmt.Sprintf("%d calls are waiting to run; try again later", a.queue), RetryAfter: time.Second}
+		return nil, &Error{Code: Busy, Message: fmt.Sprintf("%d calls are waiting to run; try again later", a.queue), RetryAfter: time.Second}
 	}
 	t := &ticket{tool: tool, admitted: make(chan struct{})}
-	element := a.waiting.PushBack(t)
+	t.element = a.waiting.PushBack(t)
 	a.admit()
-	a.mu.Unlock()
+	return t, nil
+}
+
+// await waits until the ticket is a place; leave must follow when the error is nil.
+func (a *admission) await(ctx context.Context, t *ticket) *Error {
+	if t == nil {
+		return nil
+	}
 	timer := time.NewTimer(a.wait)
 	defer timer.Stop()
 	var refused *Error
@@ -71,14 +77,19 @@ func (a *admission) enter(ctx context.Context, tool string) *Error {
 	case <-timer.C:
 		refused = &Error{Code: Busy, Message: fmt.Sprintf("no place to run within %s; try again later", a.wait), RetryAfter: time.Second}
 	}
+	a.drop(t.tool, t)
+	return refused
+}
+
+// drop gives up what join gave.
+func (a *admission) drop(tool string, t *ticket) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if t.in {
+	if t == nil || t.in {
 		a.end(tool)
-	} else {
-		a.waiting.Remove(element)
+		return
 	}
-	return refused
+	a.waiting.Remove(t.element)
 }
 
 // admit lets in whom there is room for. The lock is held.

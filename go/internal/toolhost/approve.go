@@ -2,6 +2,7 @@ package toolhost
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,63 +14,111 @@ import (
 const approvalTime = 24 * time.Hour
 
 // approved asks for an operator's approval where the tool wants one. Without it the call ends with
-// NeedsApproval, and with the id under which it waits.
-func (c *call) approved(ctx context.Context) *Error {
+// NeedsApproval, and with the id under which it waits. With it, the approval may be claimed; a call that has ended
+// already is answered with what was kept of it.
+func (c *call) approved(ctx context.Context) (approval string, answer *Answer, failed *Error) {
 	if !c.tool.Approve {
-		return nil
+		return "", nil, nil
 	}
 	s := c.host.options.Store
 	if s == nil {
-		return &Error{Code: Permission, Message: fmt.Sprintf("tool '%s' needs the approval of an operator, and this host cannot ask for one", c.tool.Name)}
+		return "", nil, &Error{Code: Permission, Message: fmt.Sprintf("tool '%s' needs the approval of an operator, and this host cannot ask for one", c.tool.Name)}
 	}
 	text, err := jsonvalue.Encode(c.args)
 	if err != nil {
-		return &Error{Code: BadRequest, Message: err.Error()}
+		return "", nil, &Error{Code: BadRequest, Message: err.Error()}
 	}
 	if c.req.Approval == "" {
-		return c.askApproval(ctx, s, text)
+		return "", nil, c.askApproval(ctx, s, text)
 	}
-	return c.claim(ctx, s, text)
+	answer, failed = c.use(ctx, s, text)
+	return c.req.Approval, answer, failed
 }
 
 func (c *call) askApproval(ctx context.Context, s *store.Store, text []byte) *Error {
 	wanted := store.Approval{
-		ID: c.id, Tool: c.tool.Name, Version: c.tool.Hash, Arguments: text, Caller: c.req.Caller.Name,
+		ID: c.id, Tool: c.tool.Name, Version: c.tool.Hash, Arguments: text, Caller: c.req.Caller.Name, Session: c.req.Caller.Session,
 		Expires: c.host.options.Now().Add(approvalTime),
 	}
 	if _, err := s.Approvals.Create(ctx, wanted); err != nil {
-		return &Error{Code: Busy, Message: "the call cannot wait for approval: " + err.Error(), RetryAfter: time.Minute, cause: err}
+		return &Error{Code: Busy, Message: "the call cannot wait for approval: " + c.storeTold(err), RetryAfter: time.Minute, cause: err}
 	}
 	return &Error{
 		Code: NeedsApproval, ID: c.id, Detail: "pending",
 		Message: fmt.Sprintf("tool '%s' needs the approval of an operator; the call waits as %s", c.tool.Name, c.id),
-		Data:    map[string]any{"approval": c.id, "tool": c.tool.Name, "arguments": c.args},
+		Data: map[string]any{
+			"approval": c.id, "tool": c.tool.Name, "arguments": c.args, "expires": wanted.Expires.UTC().Format(time.RFC3339),
+		},
 	}
 }
 
-// claim uses an approval: once, for the caller, the tool and the arguments that it was given for.
-func (c *call) claim(ctx context.Context, s *store.Store, text []byte) *Error {
+// storeTold is what a client may know of an error of the store: never the name of its file.
+func (c *call) storeTold(err error) string {
+	switch store.CodeOf(err) {
+	case store.CodeLimit, store.CodeState, store.CodeNotFound:
+		return err.Error()
+	}
+	c.host.options.Logger.Error("the store failed", "call", c.id, "error", err.Error())
+	return "the store cannot be used now; the log says why"
+}
+
+// use looks whether an approval is for this caller, tool and arguments, and how far it has come.
+func (c *call) use(ctx context.Context, s *store.Store, text []byte) (*Answer, *Error) {
 	a, err := s.Approvals.Get(ctx, c.req.Approval)
 	if err != nil || a.Caller != c.req.Caller.Name {
-		return &Error{Code: NotFound, Message: "there is no approval " + shortened(c.req.Approval) + " of a call of yours", cause: err}
+		return nil, &Error{Code: NotFound, Message: "there is no approval " + shortened(c.req.Approval) + " of a call of yours", cause: err}
 	}
 	switch {
 	case a.Tool != c.tool.Name:
-		return &Error{Code: Permission, Message: fmt.Sprintf("the approval %s is for the tool '%s', not for '%s'", a.ID, a.Tool, c.tool.Name)}
+		return nil, &Error{Code: Permission, Message: fmt.Sprintf("the approval %s is for the tool '%s', not for '%s'", a.ID, a.Tool, c.tool.Name)}
 	case a.ArgumentsHash != store.HashArguments(text):
-		return &Error{Code: Permission, Message: fmt.Sprintf("the approval %s is for other arguments; what was approved cannot be changed", a.ID)}
-	case a.Version != c.tool.Hash:
-		return &Error{Code: Permission, Message: fmt.Sprintf("the tool '%s' was changed since the approval %s was asked for; ask again", c.tool.Name, a.ID)}
+		return nil, &Error{Code: Permission, Message: fmt.Sprintf("the approval %s is for other arguments; what was approved cannot be changed", a.ID)}
+	case a.Session != c.req.Caller.Session:
+		return nil, &Error{Code: Permission, Message: fmt.Sprintf("the approval %s is for a call of another session", a.ID)}
+	case a.State == store.Done:
+		return keptAnswer(&a)
+	case a.State == store.Running:
+		return nil, waits(a.ID, a.State, "the call "+a.ID+" was approved, and runs")
 	case a.State == store.Pending:
-		return &Error{Code: NeedsApproval, Detail: "pending", Message: fmt.Sprintf("the call %s still waits for approval", a.ID), Data: map[string]any{"approval": a.ID}}
+		return nil, waits(a.ID, a.State, "the call "+a.ID+" still waits for approval")
 	case a.State == store.Denied:
-		return &Error{Code: Permission, Detail: "denied", Message: fmt.Sprintf("the call %s was denied", a.ID)}
+		return nil, &Error{Code: Permission, Detail: "denied", Message: fmt.Sprintf("the call %s was denied", a.ID)}
+	case a.State != store.Approved:
+		return nil, &Error{Code: Permission, Detail: string(a.State), Message: fmt.Sprintf("the approval %s is %s; make the call anew", a.ID, a.State)}
+	case a.Version != c.tool.Hash:
+		return nil, &Error{Code: Permission, Message: fmt.Sprintf("the tool '%s' was changed since the approval %s was asked for; ask again", c.tool.Name, a.ID)}
 	}
-	if _, err := s.Approvals.Claim(ctx, a.ID); err != nil {
-		return &Error{Code: Permission, Detail: string(a.State), Message: "the approval cannot be used: " + err.Error(), cause: err}
+	return nil, nil
+}
+
+// waits is about a call that has no outcome yet. ID is that under which it will.
+func waits(id string, state store.CallState, message string) *Error {
+	return &Error{Code: NeedsApproval, Detail: string(state), ID: id, Message: message, Data: map[string]any{"approval": id}}
+}
+
+// keptAnswer is how an approved call ended before.
+func keptAnswer(a *store.Approval) (*Answer, *Error) {
+	if f := a.Outcome.Error; f != nil {
+		return nil, &Error{Code: Code(f.Code), Message: f.Message, Detail: f.Detail, ID: a.ID}
 	}
-	c.claimed = a.ID
-	return nil
+	return &Answer{ID: a.ID, JSON: a.Outcome.Result, Took: a.Finished.Sub(a.Started)}, nil
+}
+
+// claim uses up an approval. Whoever comes second is told that the call runs.
+func (c *call) claim(ctx context.Context, approval string) *Error {
+	if approval == "" {
+		return nil
+	}
+	a, err := c.host.options.Store.Approvals.Claim(ctx, approval)
+	if err == nil {
+		c.claimed = a.ID
+		return nil
+	}
+	var known *store.Error
+	if errors.As(err, &known) && (known.State == store.Running || known.State == store.Done) {
+		return waits(approval, store.Running, "the call "+approval+" was approved, and runs")
+	}
+	return &Error{Code: Permission, Message: "the approval cannot be used: " + c.storeTold(err), cause: err}
 }
 
 // settle stores how an approved call ended, for whoever asks later.
@@ -91,15 +140,34 @@ func OutcomeOf(answer *Answer, failed *Error) store.Outcome {
 	return store.Outcome{Result: answer.JSON}
 }
 
-// RunApproved runs a call that an operator has approved, on the caller's behalf.
-func (h *Host) RunApproved(ctx context.Context, id string) (*Answer, *Error) {
+// RunApproved runs a call that an operator has approved, on the caller's behalf. sink may be nil.
+func (h *Host) RunApproved(ctx context.Context, id string, sink Sink) (*Answer, *Error) {
 	s := h.options.Store
 	if s == nil {
 		return nil, &Error{Code: NotFound, Message: "this host keeps no approvals"}
 	}
 	a, err := s.Approvals.Get(ctx, id)
 	if err != nil {
-		return nil, &Error{Code: NotFound, Message: err.Error(), cause: err}
+		return nil, &Error{Code: NotFound, Message: "there is no approval " + shortened(id), cause: err}
 	}
-	return h.Call(ctx, Request{Tool: a.Tool, Args: a.Arguments, Caller: Caller{Name: a.Caller, Face: "approval"}, Approval: id})
+	answer, failed := h.Call(ctx, Request{Tool: a.Tool, Args: a.Arguments, Caller: Caller{Name: a.Caller, Face: "approval", Session: a.Session}, Approval: id, Sink: sink})
+	if failed != nil {
+		h.giveUp(ctx, id, failed)
+	}
+	return answer, failed
+}
+
+// giveUp ends an approved call that can never run, as its tool is gone or another one by now: whoever asks for it
+// hears why. One that found no place may still run later.
+func (h *Host) giveUp(ctx context.Context, id string, failed *Error) {
+	if failed.Code == Busy || failed.Code == Cancelled || failed.Code == NeedsApproval {
+		return
+	}
+	approvals := h.options.Store.Approvals
+	if _, err := approvals.Claim(ctx, id); err != nil {
+		return // it ran, and has its outcome
+	}
+	if err := approvals.Finish(context.WithoutCancel(ctx), id, OutcomeOf(nil, failed)); err != nil {
+		h.options.Logger.Error("the outcome of an approved call cannot be kept", "call", id, "error", err.Error())
+	}
 }

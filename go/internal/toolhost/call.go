@@ -85,10 +85,8 @@ type call struct {
 // run is the pipeline: find, validate, defaults, permission, rate, approval, run, validate the result.
 func (c *call) run(ctx context.Context) (answer *Answer, failed *Error) {
 	defer func() {
-		if failed != nil && failed.ID == "" {
-			copied := *failed
-			copied.ID = c.id
-			failed = &copied
+		if failed != nil {
+			failed = c.clientError(failed)
 		}
 	}()
 	if failed := c.find(); failed != nil {
@@ -97,17 +95,24 @@ func (c *call) run(ctx context.Context) (answer *Answer, failed *Error) {
 	if failed := c.readArgs(); failed != nil {
 		return nil, failed
 	}
-	if failed := c.host.rates.allow(c.tool, c.req.Caller.Name); failed != nil {
-		return nil, failed
+	// A call that uses an approval was counted when it asked for it.
+	if c.req.Approval == "" || !c.tool.Approve {
+		if failed := c.host.rates.allow(c.tool, c.req.Caller.Name); failed != nil {
+			return nil, failed
+		}
 	}
-	if failed := c.approved(ctx); failed != nil {
-		return nil, failed
+	approval, answer, failed := c.approved(ctx)
+	if answer != nil || failed != nil {
+		return answer, failed
 	}
 	leave, failed := c.enter(ctx)
 	if failed != nil {
 		return nil, failed
 	}
 	defer leave()
+	if failed := c.claim(ctx, approval); failed != nil {
+		return nil, failed
+	}
 	return c.invoke(ctx)
 }
 
@@ -199,7 +204,7 @@ func (c *call) enter(ctx context.Context) (leave func(), failed *Error) {
 	if c.parent != nil {
 		return c.host.wait.Done, nil
 	}
-	if failed := c.host.admitted.enter(ctx, c.tool.Name); failed != nil {
+	if failed := c.place(ctx); failed != nil {
 		c.host.wait.Done()
 		return nil, failed
 	}
@@ -207,6 +212,22 @@ func (c *call) enter(ctx context.Context) (leave func(), failed *Error) {
 		c.host.admitted.leave(c.tool.Name)
 		c.host.wait.Done()
 	}, nil
+}
+
+// place takes a place to run. Whoever follows the call is told before it has to wait for it.
+func (c *call) place(ctx context.Context) *Error {
+	admitted := c.host.admitted
+	ticket, failed := admitted.join(c.tool.Name)
+	if failed != nil {
+		return failed
+	}
+	if f, ok := c.req.Sink.(Follower); ok {
+		if failed := f.Accepted(ctx); failed != nil {
+			admitted.drop(c.tool.Name, ticket)
+			return failed
+		}
+	}
+	return admitted.await(ctx, ticket)
 }
 
 type callKey struct{}

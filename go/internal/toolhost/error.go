@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/tooldef"
-	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -89,9 +89,12 @@ func scriptFailure(err error, code luau.Code) *Error {
 		return failed
 	}
 	failed.Message = script.Error()
-	var denied *hostmod.PermissionError
-	if errors.As(err, &denied) {
+	// What a host function said counts, not what a script makes look like it.
+	switch luau.CodeOf(errors.Unwrap(script)) {
+	case "permission":
 		failed.Code = Permission
+	case "upstream":
+		failed.Code = Upstream
 	}
 	if raised, ok := script.Value.(map[string]any); ok {
 		failed.Data = raised
@@ -103,6 +106,41 @@ func scriptFailure(err error, code luau.Code) *Error {
 		}
 	}
 	return failed
+}
+
+// clientError is an error as the caller gets it: with the call's id, and with paths from the config's folder.
+func (c *call) clientError(failed *Error) *Error {
+	copied := *failed
+	if copied.ID == "" {
+		copied.ID = c.id
+	}
+	if folder := strings.TrimSuffix(c.host.options.Folder, "/"); folder != "" {
+		inside := strings.NewReplacer(folder+"/", "", folder, ".")
+		copied.Message = inside.Replace(copied.Message)
+		copied.Data = replaced(copied.Data, inside)
+	}
+	return &copied
+}
+
+// replaced is a tree with its texts replaced.
+func replaced(value any, r *strings.Replacer) any {
+	switch v := value.(type) {
+	case string:
+		return r.Replace(v)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = replaced(v[i], r)
+		}
+		return list
+	case map[string]any:
+		all := make(map[string]any, len(v))
+		for key, field := range v {
+			all[key] = replaced(field, r)
+		}
+		return all
+	}
+	return value
 }
 
 // seconds says how long in words: "30 seconds".

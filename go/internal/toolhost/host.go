@@ -62,8 +62,9 @@ type Host struct {
 	admitted *admission
 	rates    rates
 
-	mu   sync.Mutex // of what changes the set
-	wait sync.WaitGroup
+	mu      sync.Mutex // of what changes the set
+	counted map[string]*counters
+	wait    sync.WaitGroup
 }
 
 // served is a set of tools with their pools.
@@ -93,7 +94,7 @@ func New(o Options) *Host {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	h := &Host{options: o, admitted: newAdmission(o.MaxRuns, o.Queue, o.Wait)}
+	h := &Host{options: o, counted: map[string]*counters{}, admitted: newAdmission(o.MaxRuns, o.Queue, o.Wait)}
 	h.rates.now = o.Now
 	h.current.Store(&served{tools: noTools{}, runners: map[string]*runner{}})
 	return h
@@ -123,7 +124,7 @@ func (h *Host) Serve(tools Tools) {
 			next.runners[t.Name] = r
 			continue
 		}
-		next.runners[t.Name] = &runner{host: h, tool: t}
+		next.runners[t.Name] = &runner{host: h, tool: t, counters: h.countersOf(t.Name)}
 	}
 	h.current.Store(next)
 	for name, r := range old.runners {

@@ -14,6 +14,9 @@ import (
 func (c *call) record(answer *Answer, failed *Error) {
 	o := &c.host.options
 	took := o.Now().Sub(c.began)
+	if c.runner != nil {
+		c.runner.counters.count(failed, took)
+	}
 	status := "ok"
 	if failed != nil {
 		status = string(failed.Code)
@@ -35,8 +38,11 @@ func (c *call) record(answer *Answer, failed *Error) {
 		ID: c.id, Time: c.began, Duration: took, Tool: c.tool.Name, Version: c.tool.Hash, Face: c.req.Caller.Face,
 		Caller: c.req.Caller.Name, Status: status, Arguments: c.payload(c.argsText()), HostCalls: c.hostCalls(), HostCallsDropped: c.told.more,
 	}
-	if c.parent != nil {
+	switch {
+	case c.parent != nil:
 		entry.Parent = c.parent.id
+	case c.claimed != "":
+		entry.Parent = c.claimed
 	}
 	usage := c.usage()
 	entry.TokensIn, entry.TokensOut = usage.InputTokens, usage.OutputTokens

@@ -20,8 +20,9 @@ import (
 
 // runner has the VMs of one tool. They are made when it is first called.
 type runner struct {
-	host *Host
-	tool *tooldef.Tool
+	host     *Host
+	tool     *tooldef.Tool
+	counters *counters
 
 	mu   sync.Mutex
 	pool *engine.Pool

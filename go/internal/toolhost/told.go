@@ -22,6 +22,13 @@ type Elicitor interface {
 	Elicit(ctx context.Context, message string, schema []byte) ([]byte, error)
 }
 
+// Follower is a Sink that follows its call.
+type Follower interface {
+	// Accepted is called once, when nothing stands against the call: it runs now, or as soon as there is a place.
+	// An error ends it.
+	Accepted(ctx context.Context) *Error
+}
+
 // maxWaits is how many host calls of one run are kept for the log.
 const maxWaits = 100
 
@@ -75,7 +82,7 @@ func (c *call) log(level slog.Level, message string, fields map[string]any) {
 	}
 	if c.req.Sink != nil {
 		// A client that is gone ends the call by its context; the log is no reason to fail.
-		_ = c.req.Sink.Log(context.Background(), level, message, fields)
+		_ = c.req.Sink.Log(c.runContext, level, message, c.allRedacted(fields))
 	}
 }
 
@@ -85,6 +92,17 @@ func (c *call) redacted(value any) any {
 		return c.host.options.Redact(text)
 	}
 	return value
+}
+
+func (c *call) allRedacted(fields map[string]any) map[string]any {
+	if len(fields) == 0 {
+		return nil
+	}
+	all := make(map[string]any, len(fields))
+	for name, value := range fields {
+		all[name] = c.redacted(value)
+	}
+	return all
 }
 
 func (c *call) waited(w engine.Wait) {

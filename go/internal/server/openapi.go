@@ -1,0 +1,145 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/hukilau/hukilau/go/internal/tooldef"
+)
+
+// openapi is GET /openapi.json: the server as an OpenAPI document, made of the tools.
+func (s *Server) openapi(x *exchange) {
+	paths, schemas := map[string]any{}, map[string]any{"Error": errorSchema(), "Pending": pendingSchema()}
+	for _, t := range s.options.Host.Tools() {
+		schemas[t.Name+".params"] = moved(document(t.Params), "#/components/schemas/"+t.Name+".params")
+		if t.Result != nil {
+			schemas[t.Name+".result"] = moved(document(t.Result), "#/components/schemas/"+t.Name+".result")
+		}
+		paths["/tools/"+t.Name] = map[string]any{"post": operation(t)}
+	}
+	version := s.options.Version
+	if version == "" {
+		version = "0"
+	}
+	doc := map[string]any{
+		"openapi": "3.1.0",
+		"info":    map[string]any{"title": "Tools", "version": version},
+		"paths":   paths,
+		"components": map[string]any{
+			"schemas": schemas, "responses": responses(),
+			"securitySchemes": map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer"}},
+		},
+	}
+	if s.guard.hasToken {
+		doc["security"] = []any{map[string]any{"token": []any{}}}
+	}
+	x.value(http.StatusOK, doc)
+}
+
+func ref(name string) map[string]any { return map[string]any{"$ref": "#/components/" + name} }
+
+func jsonBody(schema map[string]any) map[string]any {
+	return map[string]any{"application/json": map[string]any{"schema": schema}}
+}
+
+func operation(t *tooldef.Tool) map[string]any {
+	var result any = true
+	if t.Result != nil {
+		result = ref("schemas/" + t.Name + ".result")
+	}
+	answers := map[string]any{
+		"200": map[string]any{"description": "The result.", "content": jsonBody(map[string]any{
+			"type": "object", "properties": map[string]any{"result": result}, "required": []any{"result"},
+		})},
+		"202":     ref("responses/Pending"),
+		"default": ref("responses/Error"),
+	}
+	o := map[string]any{
+		"operationId": t.Name, "description": t.Description, "responses": answers,
+		"requestBody": map[string]any{"content": jsonBody(ref("schemas/" + t.Name + ".params"))},
+		"parameters": []any{
+			header("Idempotency-Key", "The call runs once, however often it is sent."),
+			header("Session-Id", "Whose state the call works on."),
+			header("Prefer", "respond-async: the call runs on its own."),
+		},
+	}
+	if t.Title != "" {
+		o["summary"] = t.Title
+	}
+	if len(t.Tags) > 0 {
+		o["tags"] = texts(t.Tags)
+	}
+	return o
+}
+
+func header(name, description string) map[string]any {
+	return map[string]any{"name": name, "in": "header", "description": description, "schema": map[string]any{"type": "string"}}
+}
+
+func responses() map[string]any {
+	return map[string]any{
+		"Error":   map[string]any{"description": "Why there is no result.", "content": jsonBody(ref("schemas/Error"))},
+		"Pending": map[string]any{"description": "The call runs on its own, or waits for approval: see GET /calls/{call}.", "content": jsonBody(ref("schemas/Pending"))},
+	}
+}
+
+func errorSchema() map[string]any {
+	text := map[string]any{"type": "string"}
+	return map[string]any{"type": "object", "required": []any{"error"}, "properties": map[string]any{
+		"error": map[string]any{"type": "object", "required": []any{"code", "message"}, "properties": map[string]any{
+			"code": text, "message": text, "path": text, "detail": text, "data": true,
+		}},
+	}}
+}
+
+func pendingSchema() map[string]any {
+	text := map[string]any{"type": "string"}
+	return map[string]any{"type": "object", "required": []any{"call", "state"}, "properties": map[string]any{
+		"call": text, "state": text, "message": text, "approval": map[string]any{"type": "object"},
+	}}
+}
+
+// Keywords of JSON Schema whose value is not a schema, and those whose members are named by the author.
+var (
+	notSchemas = map[string]bool{"const": true, "enum": true, "default": true, "example": true, "examples": true}
+	byName     = map[string]bool{"properties": true, "patternProperties": true, "$defs": true, "definitions": true, "dependentSchemas": true}
+)
+
+// moved is a schema whose references to itself hold at its place within another document.
+func moved(schema any, place string) any {
+	switch v := schema.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = moved(v[i], place)
+		}
+		return list
+	case map[string]any:
+		if _, own := v["$id"]; own {
+			return v // its references are about itself
+		}
+		out := make(map[string]any, len(v))
+		for key, value := range v {
+			out[key] = movedKeyword(key, value, place)
+		}
+		return out
+	}
+	return schema
+}
+
+func movedKeyword(key string, value any, place string) any {
+	target, text := value.(string)
+	members, object := value.(map[string]any)
+	switch {
+	case notSchemas[key]:
+		return value
+	case (key == "$ref" || key == "$dynamicRef") && text && len(target) > 0 && target[0] == '#':
+		return place + target[1:]
+	case byName[key] && object:
+		out := make(map[string]any, len(members))
+		for name, member := range members {
+			out[name] = moved(member, place)
+		}
+		return out
+	}
+	return moved(value, place)
+}

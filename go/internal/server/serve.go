@@ -1,0 +1,104 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/net/netutil"
+)
+
+// closeTime is how long answers may take to leave once all calls have ended.
+const closeTime = time.Second
+
+// Serve serves connections until ctx ends: then it takes no more, waits for calls that run, and closes. Calls that
+// take longer than DrainTime are cancelled.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	o := &s.options
+	base, end := context.WithCancelCause(context.Background())
+	defer end(errShutdown)
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	h := &http.Server{
+		Handler: s, Protocols: &protocols, BaseContext: func(net.Listener) context.Context { return base },
+		ReadHeaderTimeout: o.HeaderTimeout, ReadTimeout: max(o.BodyTimeout, o.HeaderTimeout), IdleTimeout: o.IdleTimeout, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
+	}
+	served := make(chan error, 1)
+	go func() { served <- h.Serve(netutil.LimitListener(timedListener{l, o.WriteTimeout}, o.MaxConns)) }()
+	polled := make(chan struct{})
+	polling, stop := context.WithCancel(ctx)
+	go func() {
+		defer close(polled)
+		s.runDecided(polling)
+	}()
+	var err error
+	select {
+	case err = <-served: // the listener failed
+	case <-ctx.Done():
+	}
+	stop()
+	<-polled
+	s.drain(h, end)
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// drain ends a server: calls first, then what waits for nothing, as streams of the Model Context Protocol.
+func (s *Server) drain(h *http.Server, end context.CancelCauseFunc) {
+	s.draining.Store(true)
+	ctx, cancel := context.WithTimeout(context.Background(), s.options.DrainTime)
+	defer cancel()
+	idle := make(chan struct{})
+	go func() {
+		defer close(idle)
+		_ = h.Shutdown(ctx) // who is still there then is closed below
+	}()
+	if err := s.options.Host.Drain(ctx); err != nil {
+		s.options.Logger.Warn("calls still run after the time to drain; they are cancelled", "error", err.Error())
+	}
+	s.Close()
+	select {
+	case <-idle:
+	case <-time.After(closeTime):
+	}
+	end(errShutdown)
+	select {
+	case <-idle:
+	case <-time.After(closeTime):
+	}
+	_ = h.Close() // nothing is left to be told about it
+	cancel()
+	<-idle
+}
+
+// timedListener gives connections a limit of time for each write: a client that reads nothing holds nothing.
+type timedListener struct {
+	net.Listener
+	limit time.Duration
+}
+
+func (l timedListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &timedConn{c, l.limit}, nil
+}
+
+type timedConn struct {
+	net.Conn
+	limit time.Duration
+}
+
+func (c *timedConn) Write(p []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(c.limit)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
+}
