@@ -2,6 +2,7 @@ package toolhost
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -26,10 +27,33 @@ func (c *call) approved(ctx context.Context) *Error {
 	if err != nil {
 		return &Error{Code: BadRequest, Message: err.Error()}
 	}
+	if c.req.Approval == "" && c.req.SameApproval {
+		c.req.Approval, err = c.sameApproval(ctx, s, text)
+		if err != nil {
+			return &Error{Code: Busy, Message: "the approvals cannot be read: " + err.Error(), RetryAfter: time.Minute, cause: err}
+		}
+	}
 	if c.req.Approval == "" {
 		return c.askApproval(ctx, s, text)
 	}
 	return c.claim(ctx, s, text)
+}
+
+// sameApproval finds an approval of this very call: one that was given, else one that waits. "" is none.
+func (c *call) sameApproval(ctx context.Context, s *store.Store, text []byte) (string, error) {
+	hash := store.HashArguments(text)
+	for _, state := range []store.CallState{store.Approved, store.Pending} {
+		list, err := s.Approvals.List(ctx, store.ApprovalFilter{State: state, Tool: c.tool.Name, Caller: c.req.Caller.Name, Limit: 1000})
+		if err != nil {
+			return "", err
+		}
+		for _, a := range list {
+			if a.Caller == c.req.Caller.Name && a.ArgumentsHash == hash && a.Version == c.tool.Hash {
+				return a.ID, nil
+			}
+		}
+	}
+	return "", nil
 }
 
 func (c *call) askApproval(ctx context.Context, s *store.Store, text []byte) *Error {
@@ -40,10 +64,14 @@ func (c *call) askApproval(ctx context.Context, s *store.Store, text []byte) *Er
 	if _, err := s.Approvals.Create(ctx, wanted); err != nil {
 		return &Error{Code: Busy, Message: "the call cannot wait for approval: " + err.Error(), RetryAfter: time.Minute, cause: err}
 	}
+	return c.needsApproval(c.id)
+}
+
+func (c *call) needsApproval(id string) *Error {
 	return &Error{
 		Code: NeedsApproval, ID: c.id, Detail: "pending",
-		Message: fmt.Sprintf("tool '%s' needs the approval of an operator; the call waits as %s", c.tool.Name, c.id),
-		Data:    map[string]any{"approval": c.id, "tool": c.tool.Name, "arguments": c.args},
+		Message: fmt.Sprintf("tool '%s' needs the approval of an operator; the call waits as %s", c.tool.Name, id),
+		Data:    map[string]any{"approval": id, "tool": c.tool.Name, "arguments": c.args},
 	}
 }
 
@@ -61,7 +89,7 @@ func (c *call) claim(ctx context.Context, s *store.Store, text []byte) *Error {
 	case a.Version != c.tool.Hash:
 		return &Error{Code: Permission, Message: fmt.Sprintf("the tool '%s' was changed since the approval %s was asked for; ask again", c.tool.Name, a.ID)}
 	case a.State == store.Pending:
-		return &Error{Code: NeedsApproval, Detail: "pending", Message: fmt.Sprintf("the call %s still waits for approval", a.ID), Data: map[string]any{"approval": a.ID}}
+		return c.needsApproval(a.ID)
 	case a.State == store.Denied:
 		return &Error{Code: Permission, Detail: "denied", Message: fmt.Sprintf("the call %s was denied", a.ID)}
 	}
@@ -89,6 +117,22 @@ func OutcomeOf(answer *Answer, failed *Error) store.Outcome {
 		return store.Outcome{Error: &store.Failure{Code: string(failed.Code), Message: failed.Message, Detail: failed.Detail}}
 	}
 	return store.Outcome{Result: answer.JSON}
+}
+
+// DecideApproval approves or denies a call that waits; by is who does.
+func (h *Host) DecideApproval(ctx context.Context, id string, approve bool, by string) *Error {
+	s := h.options.Store
+	if s == nil {
+		return &Error{Code: NotFound, Message: "this host keeps no approvals"}
+	}
+	if _, err := s.Approvals.Decide(ctx, id, approve, by); err != nil {
+		failed := &Error{Code: Permission, Message: err.Error(), cause: err}
+		if kept := new(store.Error); errors.As(err, &kept) && kept.Code == store.CodeNotFound {
+			failed.Code = NotFound
+		}
+		return failed
+	}
+	return nil
 }
 
 // RunApproved runs a call that an operator has approved, on the caller's behalf.
