@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -42,6 +43,21 @@ func (s *Server) sessionAsk(request context.Context, req *mcp.CallToolRequest) a
 }
 
 var errNoAnswer = &luau.Error{Code: luau.CodeTimeout, Message: "the client's user did not answer in time"}
+
+// notAvailable is the code of errors about what a client cannot do.
+const notAvailable = "not_available"
+
+// muteSink is the sink of a client that cannot ask its user.
+type muteSink struct {
+	*sink
+	wanted atomic.Bool // the tool tried
+}
+
+// Elicit implements toolhost.Elicitor.
+func (m *muteSink) Elicit(context.Context, string, []byte) ([]byte, error) {
+	m.wanted.Store(true)
+	return nil, &luau.Error{Code: notAvailable, Message: "ctx.elicit: this client cannot ask its user"}
+}
 
 var _ toolhost.Elicitor = (*askingSink)(nil)
 
@@ -91,7 +107,7 @@ func elicitFailed(err error) error {
 	if failed, ok := err.(*luau.Error); ok {
 		return &luau.Error{Code: failed.Code, Message: "ctx.elicit: " + failed.Message}
 	}
-	return &luau.Error{Code: "not_available", Message: "ctx.elicit: the client cannot ask its user: " + err.Error()}
+	return &luau.Error{Code: notAvailable, Message: "ctx.elicit: the client cannot ask its user: " + err.Error()}
 }
 
 // mostShown is how many bytes of arguments a user is shown. Nobody approves what they have not seen: longer ones

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -36,8 +37,9 @@ func header(req *mcp.CallToolRequest) http.Header {
 
 // outcome is how a call ended.
 type outcome struct {
-	answer *toolhost.Answer
-	failed *toolhost.Error
+	answer  *toolhost.Answer
+	failed  *toolhost.Error
+	unasked bool // the tool wanted to ask the user, and could not
 }
 
 // run calls the tool. With ask the user can be asked, for the tool and for an approval.
@@ -45,14 +47,15 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, told *sink, 
 	request := toolhost.Request{
 		Tool: req.Params.Name, Args: arguments(req), Caller: caller(ctx), Sink: told, SameApproval: true,
 	}
-	if ask != nil {
+	mute := &muteSink{sink: told}
+	if request.Sink = mute; ask != nil {
 		request.Sink = &askingSink{told, s, ask}
 	}
 	answer, failed := s.host.Call(ctx, request)
 	if failed != nil && failed.Code == toolhost.NeedsApproval && ask != nil && !s.options.OperatorApproves {
 		answer, failed = s.askApproval(ctx, request, failed, ask)
 	}
-	return outcome{answer, failed}
+	return outcome{answer, failed, mute.wanted.Load()}
 }
 
 // arguments is their text, as it was sent.
@@ -74,6 +77,11 @@ func (s *Server) finish(req *mcp.CallToolRequest, o outcome) (*mcp.CallToolResul
 	switch {
 	case o.failed == nil:
 		return result(o.answer.JSON, s.structured(req))
+	case o.unasked && o.failed.Detail == notAvailable && req.ProtocolVersion() >= stateless:
+		return nil, &jsonrpc.Error{
+			Code: mcp.CodeMissingRequiredClientCapabilities, Message: s.options.Redact(o.failed.Message),
+			Data: json.RawMessage(`{"requiredCapabilities":{"elicitation":{}}}`),
+		}
 	case o.failed.Code == toolhost.NotFound:
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: s.options.Redact(o.failed.Message)}
 	case o.failed.Code == toolhost.BadRequest && req.ProtocolVersion() < toolsRefuse:

@@ -76,12 +76,16 @@ func (e *endpoint) route(w http.ResponseWriter, r *http.Request) (http.Handler, 
 		return nil, false
 	}
 	var message struct {
-		Method string
+		Method string `json:"method"`
 	}
 	_ = json.Unmarshal(body, &message) // what is no message is refused by either
-	if message.Method != "initialize" {
+	inBody := bytes.Contains(body, []byte(mcp.MetaKeyProtocolVersion))
+	switch {
+	case message.Method != "initialize":
 		// What names the new revision in its body alone is told what is missing by the handler that knows it.
-		return e.pick(isNew || bytes.Contains(body, []byte(mcp.MetaKeyProtocolVersion))), true
+		return e.pick(isNew || inBody), true
+	case isNew && inBody: // speaks the revision that has no initialize, and is told so
+		return e.alone, true
 	}
 	r.Header.Del(versionHeader)
 	if e.crowded() {

@@ -9,10 +9,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// capabilities are what the server can do beside calls: its list of tools changes, and it logs.
+// capabilities are what the server can do beside calls: its list of tools changes, and it logs. Prompts are
+// agents whose files ask to be offered as such; there may be none.
 func capabilities() *mcp.ServerCapabilities {
 	return &mcp.ServerCapabilities{
 		Tools:   &mcp.ToolCapabilities{ListChanged: true},
+		Prompts: &mcp.PromptCapabilities{},
 		Logging: &mcp.LoggingCapabilities{},
 	}
 }
