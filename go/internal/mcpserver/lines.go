@@ -31,7 +31,8 @@ type lines struct {
 
 	mu       sync.Mutex          // of what follows
 	inFlight map[jsonrpc.ID]bool // calls that are not answered yet; true: the client has cancelled it
-	idle     chan struct{}       // closed when there are none, once in has ended
+	writing  int                 // answers that are being sent
+	idle     chan struct{}       // closed when all is answered, once in has ended
 	out      io.Writer
 	write    sync.Mutex // one message at a time
 }
@@ -194,9 +195,9 @@ func (l *lines) drain() {
 	}
 }
 
-// wake tells drain that nothing is in flight. The lock is held.
+// wake tells drain that all is answered. The lock is held.
 func (l *lines) wake() {
-	if l.idle != nil && len(l.inFlight) == 0 {
+	if l.idle != nil && len(l.inFlight)+l.writing == 0 {
 		close(l.idle)
 		l.idle = nil
 	}
@@ -208,26 +209,32 @@ func (l *lines) Write(_ context.Context, message jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	response, isResponse := message.(*jsonrpc.Response)
-	if isResponse {
-		defer l.answered(response.ID)
-		if l.gone(response.ID) {
-			return nil
-		}
+	response, ok := message.(*jsonrpc.Response)
+	if !ok {
+		return l.send(text)
+	}
+	defer l.answered()
+	if gone := l.answering(response.ID); gone {
+		return nil
 	}
 	return l.send(text)
 }
 
-func (l *lines) gone(id jsonrpc.ID) bool {
+// answering takes a call out, before its answer is sent: the client may use the id again once it has that. It
+// says whether the client has cancelled the call.
+func (l *lines) answering(id jsonrpc.ID) (gone bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.inFlight[id]
+	gone = l.inFlight[id]
+	delete(l.inFlight, id)
+	l.writing++
+	return gone
 }
 
-func (l *lines) answered(id jsonrpc.ID) {
+func (l *lines) answered() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.inFlight, id)
+	l.writing--
 	l.wake()
 }
 

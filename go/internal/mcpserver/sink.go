@@ -3,14 +3,13 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
-	"maps"
 	"math"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
@@ -68,18 +67,41 @@ func (s *sink) Log(_ context.Context, level slog.Level, message string, fields m
 	if len(fields) == 0 {
 		return s.message(s.tool, level, message)
 	}
-	data := maps.Clone(fields)
-	for name, value := range data {
-		if text, ok := value.(string); ok {
-			data[name] = s.redact(text)
+	data := map[string]json.RawMessage{}
+	for name, value := range fields {
+		data[name] = s.field(value)
+	}
+	data["message"] = s.field(message)
+	return s.message(s.tool, level, data)
+}
+
+// field is the value of a field without secrets; what is no JSON is told in words.
+func (s *sink) field(value any) json.RawMessage {
+	text, err := json.Marshal(s.cleaned(value))
+	if err != nil {
+		text, _ = json.Marshal(s.redact(fmt.Sprint(value)))
+	}
+	return text
+}
+
+func (s *sink) cleaned(value any) any {
+	switch v := value.(type) {
+	case string:
+		return s.redact(v)
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = s.cleaned(item)
 		}
+		return list
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for name, item := range v {
+			object[s.redact(name)] = s.cleaned(item)
+		}
+		return object
 	}
-	data["message"] = message
-	encoded, err := jsonvalue.Encode(data)
-	if err != nil { // a field that is no JSON
-		return s.message(s.tool, level, message)
-	}
-	return s.message(s.tool, level, json.RawMessage(encoded))
+	return value
 }
 
 func (s *sink) message(logger string, level slog.Level, data any) error {
