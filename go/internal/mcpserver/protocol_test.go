@@ -48,7 +48,18 @@ func TestResultsOfEachKind(t *testing.T) {
 }
 
 func TestArgumentsThatAToolDoesNotTake(t *testing.T) {
-	f := serving(t, tool(t, "echo", echo))
+	f := serving(t, tool(t, "echo", echo), tool(t, "typed", echo, func(made *tooldef.Tool) {
+		made.Params = compiled(t, `{"type":"object","properties":{"city":{"type":"string"},"n":{"type":"array","items":{"type":"integer"}}},"required":["city"]}`)
+	}))
+	p := f.greeted(t, "2025-11-25", "{}")
+	p.send(callOf("1", "typed", `{"n":[1,"x",2.5]}`))
+	m, _ := p.answer()
+	require.Equal(t, true, m.at("result.isError"))
+	lines := strings.Split(m.at("result.content.0.text").(string), "\n")
+	require.Len(t, lines, 3)
+	require.Contains(t, lines[0], "city")
+	require.Contains(t, lines[1], "/n/1: ")
+	require.Contains(t, lines[2], "/n/2: ")
 	for version, isToolError := range map[string]bool{"2024-11-05": false, "2025-06-18": false, "2025-11-25": true} {
 		p := f.greeted(t, version, "{}")
 		p.send(callOf("1", "echo", "[1]"))

@@ -51,36 +51,45 @@ const maxViolations = 10
 
 // text is what an error says to a model, with what to do next where that is known.
 func text(failed *toolhost.Error) string {
-	var b strings.Builder
-	b.WriteString(failed.Message)
 	switch failed.Code {
 	case toolhost.NeedsApproval:
 		if id := approvalOf(failed); id != "" {
-			fmt.Fprintf(&b, "\nAn operator approves it with: luau approvals approve %s\nThen call the tool again with the same arguments.", id)
+			return fmt.Sprintf("%s\nAn operator approves it with: luau approvals approve %s\nThen call the tool again with the same arguments.", failed.Message, id)
 		}
 	case toolhost.BadRequest:
-		for i, v := range violations(failed) {
-			if i == maxViolations {
-				b.WriteString("\n...")
-				break
-			}
-			if i > 0 { // the first is the message
-				fmt.Fprintf(&b, "\n%s", v)
-			}
-		}
+		return faults(failed)
 	}
-	return b.String()
+	return failed.Message
 }
 
-func violations(failed *toolhost.Error) (messages []string) {
+// faults are the messages about arguments, one a line.
+func faults(failed *toolhost.Error) string {
+	lines := []string{placed(failed.Path, failed.Message)}
 	data, _ := failed.Data.(map[string]any)
 	all, _ := data["violations"].([]any)
-	for _, one := range all {
+	for i, one := range all {
+		if i == 0 {
+			continue // it is the message
+		}
+		if i == maxViolations {
+			lines = append(lines, "...")
+			break
+		}
 		violation, _ := one.(map[string]any)
+		path, _ := violation["path"].(string)
 		message, _ := violation["message"].(string)
-		messages = append(messages, message)
+		lines = append(lines, placed(path, message))
 	}
-	return messages
+	return strings.Join(lines, "\n")
+}
+
+// placed says where, if the message does not name it itself.
+func placed(path, message string) string {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	if name == "" || strings.Contains(message, name) {
+		return message
+	}
+	return path + ": " + message
 }
 
 func approvalOf(failed *toolhost.Error) string {

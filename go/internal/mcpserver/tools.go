@@ -75,7 +75,7 @@ func describe(t *tooldef.Tool) (*mcp.Tool, error) {
 }
 
 // document is a schema as its author wrote it.
-func document(s *schema.Schema) (json.RawMessage, error) { return jsonvalue.Encode(s.Doc) }
+func document(s *schema.Schema) (json.RawMessage, error) { return jsonvalue.Encode(s.Document()) }
 
 func annotations(a *tooldef.Annotations) *mcp.ToolAnnotations {
 	if *a == (tooldef.Annotations{}) {
