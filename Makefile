@@ -85,6 +85,9 @@ test-luau: build ## the suites in tests/luau: each by itself, interpreted, and a
 test-install: build ## a program in another module, against what make install puts down
 	@tools/test-install
 
+test-mcp: lib ## the official MCP conformance suite and reference clients (Node and Python; fetched once)
+	@tools/test-mcp
+
 test-sanitize: test-native-san test-go-san test-race ## C, C++ and Go tests under ASan and UBSan with Luau's asserts, and -race
 
 lib-san:
@@ -158,6 +161,6 @@ uninstall: ## remove what install put down, same PREFIX and DESTDIR
 		lib/libhukilau.a include/hukilau.h lib/pkgconfig/hukilau.pc
 	rm -rf '$(DESTDIR)$(PREFIX)/share/doc/hukilau'
 
-.PHONY: help build lib run clean test test-native test-library test-go test-luau test-install \
+.PHONY: help build lib run clean test test-native test-library test-go test-luau test-install test-mcp \
 	test-sanitize lib-san test-native-san test-go-san test-race fuzz soak lint format docs bench bench-peers \
 	bench-tools peers install uninstall

@@ -28,11 +28,34 @@ func (c *call) approved(ctx context.Context) (approval string, answer *Answer, f
 	if err != nil {
 		return "", nil, &Error{Code: BadRequest, Message: err.Error()}
 	}
+	if c.req.Approval == "" && c.req.SameApproval {
+		c.req.Approval, err = c.sameApproval(ctx, s, text)
+		if err != nil {
+			return "", nil, &Error{Code: Busy, Message: "the approvals cannot be read: " + c.storeTold(err), RetryAfter: time.Minute, cause: err}
+		}
+	}
 	if c.req.Approval == "" {
 		return "", nil, c.askApproval(ctx, s, text)
 	}
 	answer, failed = c.use(ctx, s, text)
 	return c.req.Approval, answer, failed
+}
+
+// sameApproval finds an approval of this very call: one that was given, else one that waits. "" is none.
+func (c *call) sameApproval(ctx context.Context, s *store.Store, text []byte) (string, error) {
+	hash := store.HashArguments(text)
+	for _, state := range []store.CallState{store.Approved, store.Pending} {
+		list, err := s.Approvals.List(ctx, store.ApprovalFilter{State: state, Tool: c.tool.Name, Caller: c.req.Caller.Name, Limit: 1000})
+		if err != nil {
+			return "", err
+		}
+		for _, a := range list {
+			if a.Caller == c.req.Caller.Name && a.Session == c.req.Caller.Session && a.ArgumentsHash == hash && a.Version == c.tool.Hash {
+				return a.ID, nil
+			}
+		}
+	}
+	return "", nil
 }
 
 func (c *call) askApproval(ctx context.Context, s *store.Store, text []byte) *Error {
@@ -43,11 +66,15 @@ func (c *call) askApproval(ctx context.Context, s *store.Store, text []byte) *Er
 	if _, err := s.Approvals.Create(ctx, wanted); err != nil {
 		return &Error{Code: Busy, Message: "the call cannot wait for approval: " + c.storeTold(err), RetryAfter: time.Minute, cause: err}
 	}
+	return c.needsApproval(c.id, wanted.Expires)
+}
+
+func (c *call) needsApproval(id string, expires time.Time) *Error {
 	return &Error{
-		Code: NeedsApproval, ID: c.id, Detail: "pending",
-		Message: fmt.Sprintf("tool '%s' needs the approval of an operator; the call waits as %s", c.tool.Name, c.id),
+		Code: NeedsApproval, ID: id, Detail: "pending",
+		Message: fmt.Sprintf("tool '%s' needs the approval of an operator; the call waits as %s", c.tool.Name, id),
 		Data: map[string]any{
-			"approval": c.id, "tool": c.tool.Name, "arguments": c.args, "expires": wanted.Expires.UTC().Format(time.RFC3339),
+			"approval": id, "tool": c.tool.Name, "arguments": c.args, "expires": expires.UTC().Format(time.RFC3339),
 		},
 	}
 }
@@ -80,7 +107,7 @@ func (c *call) use(ctx context.Context, s *store.Store, text []byte) (*Answer, *
 	case a.State == store.Running:
 		return nil, waits(a.ID, a.State, "the call "+a.ID+" was approved, and runs")
 	case a.State == store.Pending:
-		return nil, waits(a.ID, a.State, "the call "+a.ID+" still waits for approval")
+		return nil, c.needsApproval(a.ID, a.Expires)
 	case a.State == store.Denied:
 		return nil, &Error{Code: Permission, Detail: "denied", Message: fmt.Sprintf("the call %s was denied", a.ID)}
 	case a.State != store.Approved:
@@ -138,6 +165,22 @@ func OutcomeOf(answer *Answer, failed *Error) store.Outcome {
 		return store.Outcome{Error: &store.Failure{Code: string(failed.Code), Message: failed.Message, Detail: failed.Detail}}
 	}
 	return store.Outcome{Result: answer.JSON}
+}
+
+// DecideApproval approves or denies a call that waits; by is who does.
+func (h *Host) DecideApproval(ctx context.Context, id string, approve bool, by string) *Error {
+	s := h.options.Store
+	if s == nil {
+		return &Error{Code: NotFound, Message: "this host keeps no approvals"}
+	}
+	if _, err := s.Approvals.Decide(ctx, id, approve, by); err != nil {
+		failed := &Error{Code: Permission, Message: err.Error(), cause: err}
+		if kept := new(store.Error); errors.As(err, &kept) && kept.Code == store.CodeNotFound {
+			failed.Code = NotFound
+		}
+		return failed
+	}
+	return nil
 }
 
 // RunApproved runs a call that an operator has approved, on the caller's behalf. sink may be nil.

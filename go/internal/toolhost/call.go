@@ -32,6 +32,9 @@ type Request struct {
 	ID     string // of the call; "" makes one
 	// Approval is the id of an approval that was given for this very call.
 	Approval string
+	// SameApproval is for callers that cannot name one: where an approval of the same call by the same caller
+	// waits or was given, it is this one's.
+	SameApproval bool
 }
 
 // Answer is the result of a call.

@@ -140,6 +140,9 @@ func (h *Host) Tools() []*tooldef.Tool { return h.current.Load().tools.Tools() }
 // Find gives a tool by its name.
 func (h *Host) Find(name string) (*tooldef.Tool, bool) { return h.current.Load().tools.Find(name) }
 
+// Load says how many calls run and how many wait for a place.
+func (h *Host) Load() (running, waiting int) { return h.admitted.load() }
+
 // Drain refuses new calls and waits until those that run have ended, or ctx has.
 func (h *Host) Drain(ctx context.Context) error {
 	h.admitted.close()

@@ -1,0 +1,152 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/schema"
+	"github.com/hukilau/hukilau/go/internal/toolhost"
+	"github.com/hukilau/hukilau/go/internal/visible"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// asking asks the client's user, and waits for what they say.
+type asking func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error)
+
+// canAsk says whether the client can show its user a form.
+func canAsk(req *mcp.CallToolRequest) bool {
+	can := req.ClientCapabilities()
+	if can == nil || can.Elicitation == nil {
+		return false
+	}
+	return can.Elicitation.Form != nil || can.Elicitation.URL == nil // neither: from before there were two kinds
+}
+
+// sessionAsk asks by a request to the client, within the answer to its own.
+func (s *Server) sessionAsk(request context.Context, req *mcp.CallToolRequest) asking {
+	return func(ctx context.Context, question *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+		// What is sent to the client finds its way by the request's context.
+		to, cancel := context.WithTimeoutCause(request, s.options.AskTime, errNoAnswer)
+		defer cancel()
+		defer context.AfterFunc(ctx, cancel)()
+		answer, err := req.Session.Elicit(to, question)
+		if err != nil && context.Cause(to) == errNoAnswer {
+			return nil, errNoAnswer
+		}
+		return answer, err
+	}
+}
+
+var errNoAnswer = &luau.Error{Code: luau.CodeTimeout, Message: "the client's user did not answer in time"}
+
+// notAvailable is the code of errors about what a client cannot do.
+const notAvailable = "not_available"
+
+// muteSink is the sink of a client that cannot ask its user.
+type muteSink struct {
+	*sink
+	wanted atomic.Bool // the tool tried
+}
+
+// Elicit implements toolhost.Elicitor.
+func (m *muteSink) Elicit(context.Context, string, []byte) ([]byte, error) {
+	m.wanted.Store(true)
+	return nil, &luau.Error{Code: notAvailable, Message: "ctx.elicit: this client cannot ask its user"}
+}
+
+var _ toolhost.Elicitor = (*askingSink)(nil)
+
+// askingSink is the sink of a client that can ask its user.
+type askingSink struct {
+	*sink
+	server *Server
+	ask    asking
+}
+
+// Elicit implements toolhost.Elicitor. The answer is {"action": "accept" | "decline" | "cancel", "content": {...}},
+// with content only where the user accepted.
+func (a *askingSink) Elicit(ctx context.Context, message string, wanted []byte) ([]byte, error) {
+	form, err := formOf(wanted)
+	if err != nil {
+		return nil, &luau.Error{Code: "invalid_argument", Message: "ctx.elicit: argument 2 must be a JSON Schema: " + err.Error()}
+	}
+	question := &mcp.ElicitParams{Mode: "form", Message: a.server.options.Redact(message), RequestedSchema: json.RawMessage(wanted)}
+	answer, err := a.ask(ctx, question)
+	if err != nil {
+		return nil, elicitFailed(err)
+	}
+	said := map[string]any{"action": answer.Action}
+	if answer.Action == "accept" {
+		content := any(answer.Content)
+		if answer.Content == nil {
+			content = map[string]any{}
+		}
+		if wrong := form.Validate(content); len(wrong) > 0 {
+			return nil, &luau.Error{Code: "invalid_answer", Message: "ctx.elicit: the client's answer does not match the schema: " + wrong[0].Message}
+		}
+		said["content"] = content
+	}
+	return jsonvalue.Encode(said)
+}
+
+func formOf(wanted []byte) (*schema.Schema, error) {
+	doc, err := jsonvalue.Decode(wanted, jsonvalue.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return schema.Compile(doc, "the answer")
+}
+
+// elicitFailed is an error of the client, as a script sees it.
+func elicitFailed(err error) error {
+	if failed, ok := err.(*luau.Error); ok {
+		return &luau.Error{Code: failed.Code, Message: "ctx.elicit: " + failed.Message}
+	}
+	return &luau.Error{Code: notAvailable, Message: "ctx.elicit: the client cannot ask its user: " + err.Error()}
+}
+
+// mostShown is how many bytes of arguments a user is shown. Nobody approves what they have not seen: longer ones
+// are left to an operator.
+const mostShown = 8 << 10
+
+// approvalForm is what a user is asked for an approval.
+var approvalForm = json.RawMessage(`{"type":"object","properties":{"approve":{"type":"boolean","title":"Run it","default":false}},"required":["approve"]}`)
+
+// approver is who decided, in the log of approvals.
+const approver = "mcp user"
+
+// askApproval asks the client's user for what the call needs, and runs it where they approve. A user who does not
+// decide leaves it to an operator.
+func (s *Server) askApproval(ctx context.Context, request toolhost.Request, needs *toolhost.Error, ask asking) (*toolhost.Answer, *toolhost.Error) {
+	id := approvalOf(needs)
+	data, _ := needs.Data.(map[string]any)
+	shown, err := jsonvalue.Indent(data["arguments"])
+	if id == "" || err != nil || len(shown) > mostShown {
+		return nil, needs
+	}
+	answer, err := ask(ctx, &mcp.ElicitParams{
+		Mode: "form", RequestedSchema: approvalForm,
+		Message: fmt.Sprintf("The tool '%s' needs your approval to run with these arguments:\n%s", request.Tool, visible.Text(string(shown))),
+	})
+	if err != nil || answer.Action == "cancel" {
+		return nil, needs
+	}
+	approved, _ := answer.Content["approve"].(bool)
+	approved = approved && answer.Action == "accept"
+	if failed := s.host.DecideApproval(ctx, id, approved, approver); failed != nil {
+		return nil, failed
+	}
+	if !approved {
+		return nil, &toolhost.Error{
+			Code: toolhost.Permission, Detail: "denied", ID: needs.ID,
+			Message: fmt.Sprintf("the user did not approve the call of the tool '%s'", request.Tool),
+		}
+	}
+	request.Approval = id
+	return s.host.Call(ctx, request)
+}

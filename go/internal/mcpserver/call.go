@@ -1,0 +1,101 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hukilau/hukilau/go/internal/toolhost"
+)
+
+// call is tools/call, for every tool.
+func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	ctx, leave := s.requests.follow(ctx, header(req))
+	defer leave()
+	told := &sink{redact: s.options.Redact, tool: req.Params.Name}
+	told.attach(ctx, req)
+	switch {
+	case req.Params.RequestState != "":
+		return s.resume(ctx, req)
+	case !canAsk(req):
+		return s.finish(req, s.run(ctx, req, told, nil))
+	case req.ProtocolVersion() >= stateless:
+		return s.converse(ctx, req, told)
+	}
+	return s.finish(req, s.run(ctx, req, told, s.sessionAsk(ctx, req)))
+}
+
+func header(req *mcp.CallToolRequest) http.Header {
+	if req.Extra == nil {
+		return nil
+	}
+	return req.Extra.Header
+}
+
+// outcome is how a call ended.
+type outcome struct {
+	answer  *toolhost.Answer
+	failed  *toolhost.Error
+	unasked bool // the tool wanted to ask the user, and could not
+}
+
+// run calls the tool. With ask the user can be asked, for the tool and for an approval.
+func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, told *sink, ask asking) outcome {
+	request := toolhost.Request{
+		Tool: req.Params.Name, Args: arguments(req), Caller: caller(ctx), Sink: told, SameApproval: true,
+	}
+	mute := &muteSink{sink: told}
+	if request.Sink = mute; ask != nil {
+		request.Sink = &askingSink{told, s, ask}
+	}
+	answer, failed := s.host.Call(ctx, request)
+	if failed != nil && failed.Code == toolhost.NeedsApproval && ask != nil && !s.options.OperatorApproves {
+		answer, failed = s.askApproval(ctx, request, failed, ask)
+	}
+	return outcome{answer, failed, mute.wanted.Load()}
+}
+
+// arguments is their text, as it was sent.
+func arguments(req *mcp.CallToolRequest) []byte {
+	if string(req.Params.Arguments) == "null" { // some clients write it where there are none
+		return nil
+	}
+	return req.Params.Arguments
+}
+
+func caller(ctx context.Context) toolhost.Caller {
+	c := toolhost.CallerOf(ctx)
+	c.Face = "mcp"
+	return c
+}
+
+// finish makes the answer to the request.
+func (s *Server) finish(req *mcp.CallToolRequest, o outcome) (*mcp.CallToolResult, error) {
+	switch {
+	case o.failed == nil:
+		return result(o.answer.JSON, s.structured(req))
+	case o.unasked && o.failed.Detail == notAvailable && req.ProtocolVersion() >= stateless:
+		return nil, &jsonrpc.Error{
+			Code: mcp.CodeMissingRequiredClientCapabilities, Message: s.options.Redact(o.failed.Message),
+			Data: json.RawMessage(`{"requiredCapabilities":{"elicitation":{}}}`),
+		}
+	case o.failed.Code == toolhost.NotFound:
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: s.options.Redact(o.failed.Message)}
+	case o.failed.Code == toolhost.BadRequest && req.ProtocolVersion() < toolsRefuse:
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: s.options.Redact(text(o.failed))}
+	}
+	return refusal(s.options.Redact(text(o.failed)), o.failed.ID), nil
+}
+
+// structured says whether a result that is no object is told as it is, and not only as text: where the revision
+// knows such results and the tool has a schema of them.
+func (s *Server) structured(req *mcp.CallToolRequest) bool {
+	if req.ProtocolVersion() < stateless {
+		return false
+	}
+	tool, ok := s.host.Find(req.Params.Name)
+	return ok && tool.Result != nil
+}

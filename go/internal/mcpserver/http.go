@@ -1,0 +1,141 @@
+package mcpserver
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hukilau/hukilau/go/internal/toolhost"
+)
+
+const (
+	versionHeader = "Mcp-Protocol-Version"
+	sessionHeader = "Mcp-Session-Id"
+)
+
+// HTTP serves the protocol's streamable HTTP transport, all revisions at one address: requests of the stateless
+// revision by themselves, the others in sessions. Who calls is what toolhost.WithCaller says in the request's
+// context; a session belongs to who began it.
+func (s *Server) HTTP() http.Handler {
+	serve := func(*http.Request) *mcp.Server { return s.mcp }
+	options := mcp.StreamableHTTPOptions{
+		MaxRequestBodyBytes: int64(s.options.MaxMessage), SessionTimeout: s.options.SessionTime,
+		DisableLocalhostProtection: s.options.HostChecked, PropagateRequestCancellation: true,
+	}
+	alone := options
+	alone.Stateless = true
+	return &endpoint{s, mcp.NewStreamableHTTPHandler(serve, &options), mcp.NewStreamableHTTPHandler(serve, &alone)}
+}
+
+type endpoint struct {
+	*Server
+	sessions, alone http.Handler
+}
+
+func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	out := newReply(w, e.options.WriteTime)
+	defer out.end()
+	r.Header.Del(requestHeader)
+	if id := r.Header.Get(sessionHeader); id != "" {
+		inner, ok := e.unseal(id, toolhost.CallerOf(r.Context()).Name)
+		if !ok {
+			http.Error(out, "session not found", http.StatusNotFound)
+			return
+		}
+		r.Header.Set(sessionHeader, inner)
+	}
+	out.seal = func(id string) string { return e.seal(id, toolhost.CallerOf(r.Context()).Name) }
+	handler, ok := e.route(out, r)
+	if !ok {
+		return
+	}
+	if r.Method == http.MethodPost {
+		defer e.requests.begin(r)()
+	}
+	handler.ServeHTTP(out, r)
+}
+
+// route says whose request it is. A request within a session says so by its header alone; to the others one has
+// to look in: initialize begins a session, whatever revision it names.
+func (e *endpoint) route(w http.ResponseWriter, r *http.Request) (http.Handler, bool) {
+	isNew := r.Header.Get(versionHeader) >= stateless
+	if r.Method != http.MethodPost || !isNew && r.Header.Get(sessionHeader) != "" {
+		return e.pick(isNew), true
+	}
+	body, ok := e.read(w, r)
+	if !ok {
+		return nil, false
+	}
+	var message struct {
+		Method string `json:"method"`
+	}
+	_ = json.Unmarshal(body, &message) // what is no message is refused by either
+	inBody := bytes.Contains(body, []byte(mcp.MetaKeyProtocolVersion))
+	switch {
+	case message.Method != "initialize":
+		// What names the new revision in its body alone is told what is missing by the handler that knows it.
+		return e.pick(isNew || inBody), true
+	case isNew && inBody: // speaks the revision that has no initialize, and is told so
+		return e.alone, true
+	}
+	r.Header.Del(versionHeader)
+	if e.crowded() {
+		w.Header().Set("Retry-After", "60")
+		http.Error(w, fmt.Sprintf("%d sessions are open; try again later", e.options.MaxSessions), http.StatusServiceUnavailable)
+		return nil, false
+	}
+	return e.sessions, true
+}
+
+func (e *endpoint) pick(isNew bool) http.Handler {
+	if isNew {
+		return e.alone
+	}
+	return e.sessions
+}
+
+// read takes the body, and puts it back.
+func (e *endpoint) read(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(e.options.MaxMessage)))
+	var tooLong *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLong):
+		http.Error(w, fmt.Sprintf("the request has more than %d bytes", tooLong.Limit), http.StatusRequestEntityTooLarge)
+		return nil, false
+	case err != nil:
+		http.Error(w, "the request could not be read", http.StatusBadRequest)
+		return nil, false
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return body, true
+}
+
+// crowded says whether there are as many sessions as there may be.
+func (e *endpoint) crowded() bool {
+	n := 0
+	for range e.mcp.Sessions() {
+		n++
+	}
+	return n >= e.options.MaxSessions
+}
+
+// seal binds a session's id to who began it, so that nobody else can use it.
+func (s *Server) seal(id, caller string) string {
+	mac := hmac.New(sha256.New, s.sealing[:])
+	mac.Write([]byte(id + "\x00" + caller))
+	return id + "." + hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+func (s *Server) unseal(sealed, caller string) (id string, ok bool) {
+	id, _, ok = strings.Cut(sealed, ".")
+	return id, ok && hmac.Equal([]byte(sealed), []byte(s.seal(id, caller)))
+}

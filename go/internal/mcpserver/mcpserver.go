@@ -1,0 +1,116 @@
+// Package mcpserver is the Model Context Protocol face of the tool host: it lists the host's tools and calls
+// them, over standard input and output and over streamable HTTP. The protocol itself is the official SDK's; here
+// is what goes between it and package toolhost: which revision a request speaks, how results, errors and
+// notifications are told, and what a hostile client cannot do. It does not run tools, and does not check who may
+// connect: package server does that before a request comes here.
+package mcpserver
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hukilau/hukilau/go/internal/toolhost"
+)
+
+// Options are what a Server needs. Only Host has no default.
+type Options struct {
+	Host         *toolhost.Host
+	Logger       *slog.Logger        // nil: nothing is logged
+	Redact       func(string) string // takes secrets out of what clients are told; nil: nothing is secret
+	Name         string              // "": hukilau
+	Title        string              // for people; "": none
+	Version      string              // "": 0.0.0
+	Instructions string              // how a model should use the tools; "": none
+
+	MaxMessage  int           // bytes of one message; 0: 8 MiB
+	MaxSessions int           // over HTTP, at once; 0: 1,000
+	MaxInFlight int           // calls of one client over standard input; 0: 1,024
+	SessionTime time.Duration // how long an HTTP session may be idle; 0: 1 hour
+	AskTime     time.Duration // how long a user may take to answer; 0: 5 minutes
+	WriteTime   time.Duration // how long a client may take to read what is sent to it over HTTP; 0: 30 s
+
+	// OperatorApproves leaves approvals to operators: the client's user is not asked. Clients that answer
+	// elicitations by themselves make it necessary.
+	OperatorApproves bool
+	// HostChecked says that the Host header was checked already. Without it a request that comes in at a loopback
+	// address must name one.
+	HostChecked bool
+}
+
+// Server serves the tools of a host. Any goroutine may use it.
+type Server struct {
+	options   Options
+	host      *toolhost.Host
+	mcp       *mcp.Server
+	suspended suspended
+	requests  requests // over HTTP, under way
+	sealing   [32]byte // key of session ids
+
+	mu     sync.Mutex
+	listed map[string]string // hash of each tool that the SDK lists, by name
+}
+
+// New makes a Server.
+func New(o Options) *Server {
+	o.setDefaults()
+	s := &Server{options: o, host: o.Host, listed: map[string]string{}}
+	s.suspended.all = map[string]*conversation{}
+	rand.Read(s.sealing[:])
+	s.mcp = mcp.NewServer(
+		&mcp.Implementation{Name: o.Name, Title: o.Title, Version: o.Version},
+		&mcp.ServerOptions{
+			Instructions: o.Instructions,
+			Logger:       slog.New(atLeast{o.Logger.Handler(), slog.LevelWarn}),
+			Capabilities: capabilities(),
+		})
+	s.mcp.AddReceivingMiddleware(negotiating, s.listing)
+	s.Changed()
+	return s
+}
+
+func (o *Options) setDefaults() {
+	setDefault(&o.Name, "hukilau")
+	setDefault(&o.Version, "0.0.0")
+	setDefault(&o.MaxMessage, 8<<20)
+	setDefault(&o.MaxSessions, 1000)
+	setDefault(&o.MaxInFlight, 1024)
+	setDefault(&o.SessionTime, time.Hour)
+	setDefault(&o.AskTime, 5*time.Minute)
+	setDefault(&o.WriteTime, 30*time.Second)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Redact == nil {
+		o.Redact = func(text string) string { return text }
+	}
+}
+
+func setDefault[T comparable](p *T, value T) {
+	var zero T
+	if *p == zero {
+		*p = value
+	}
+}
+
+// Close ends all sessions and what waits for a user's answer. Calls that run are answered first.
+func (s *Server) Close() {
+	s.suspended.close()
+	for session := range s.mcp.Sessions() {
+		session.Close()
+	}
+}
+
+// atLeast passes records of a level on. The SDK tells of each session and request at level info.
+type atLeast struct {
+	slog.Handler
+	level slog.Level
+}
+
+func (h atLeast) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= h.level && h.Handler.Enabled(ctx, level)
+}

@@ -1,0 +1,36 @@
+package mcpserver
+
+import (
+	"context"
+	"io"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Stdio serves one client over a pair of streams, one message a line, until in ends or ctx does. Nothing but
+// messages is written to out. Calls that run when in ends are given a moment to be answered. Who calls is what
+// toolhost.WithCaller says in ctx. Where in is an io.Closer it is closed when ctx ends, to be free of a read that
+// waits.
+func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	l := newLines(in, out, s.options.MaxMessage, s.options.MaxInFlight)
+	session, err := s.mcp.Connect(ctx, transport{l}, nil)
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- session.Wait() }()
+	select {
+	case err = <-ended:
+		session.Close()
+	case <-ctx.Done():
+		l.Close()
+		<-ended
+		err = context.Cause(ctx)
+	}
+	return err
+}
+
+// transport gives the SDK a connection that is there already.
+type transport struct{ l *lines }
+
+func (t transport) Connect(context.Context) (mcp.Connection, error) { return t.l, nil }

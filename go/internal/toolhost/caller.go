@@ -1,0 +1,17 @@
+package toolhost
+
+import "context"
+
+type callerKey struct{}
+
+// WithCaller says who the calls of ctx come from. The server that knows its clients sets it, before a request
+// reaches a face.
+func WithCaller(ctx context.Context, caller Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, caller)
+}
+
+// CallerOf is what WithCaller said; the zero Caller where it said nothing.
+func CallerOf(ctx context.Context) Caller {
+	caller, _ := ctx.Value(callerKey{}).(Caller)
+	return caller
+}
