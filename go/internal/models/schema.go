@@ -1,6 +1,6 @@
 package models
 
-import "encoding/json"
+import "github.com/hukilau/hukilau/go/internal/jsonvalue"
 
 // ObjectSchema is the JSON Schema of a tool's arguments as the providers want it: an object.
 func ObjectSchema(schema any) map[string]any {
@@ -21,7 +21,7 @@ func ObjectSchema(schema any) map[string]any {
 // SchemaPrompt tells a model to answer with JSON that a schema allows, for providers that cannot
 // see to it themselves.
 func SchemaPrompt(schema any) string {
-	text, err := json.Marshal(schema)
+	text, err := jsonvalue.Encode(schema)
 	if err != nil {
 		text = []byte("{}")
 	}
