@@ -1,6 +1,10 @@
 package models
 
-import "github.com/hukilau/hukilau/go/internal/jsonvalue"
+import (
+	"slices"
+
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+)
 
 // ObjectSchema is the JSON Schema of a tool's arguments as the providers want it: an object.
 func ObjectSchema(schema any) map[string]any {
@@ -67,7 +71,7 @@ func strict(schema any) bool {
 			return false
 		}
 	}
-	if object["type"] == "object" && !closed(object) {
+	if isObject(object) && !closed(object) {
 		return false
 	}
 	if items, ok := object["items"]; ok && !strict(items) {
@@ -80,6 +84,11 @@ func strict(schema any) bool {
 		}
 	}
 	return true
+}
+
+func isObject(schema map[string]any) bool {
+	kinds, _ := schema["type"].([]any)
+	return schema["type"] == "object" || schema["properties"] != nil || slices.Contains(kinds, any("object"))
 }
 
 // closed says whether an object has exactly the properties that its schema names.
