@@ -17,10 +17,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/models/wiretest"
 )
 
-func TestMain(m *testing.M) {
-	// OpenCensus, which Gemini's SDK brings along, starts a goroutine of its own in init.
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start"))
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patient retries without waiting, and notes how long it would have waited.
 func patient(p models.Provider, waits *[]time.Duration) models.Provider {

@@ -1,6 +1,10 @@
 package models
 
-import "encoding/json"
+import (
+	"slices"
+
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+)
 
 // ObjectSchema is the JSON Schema of a tool's arguments as the providers want it: an object.
 func ObjectSchema(schema any) map[string]any {
@@ -21,7 +25,7 @@ func ObjectSchema(schema any) map[string]any {
 // SchemaPrompt tells a model to answer with JSON that a schema allows, for providers that cannot
 // see to it themselves.
 func SchemaPrompt(schema any) string {
-	text, err := json.Marshal(schema)
+	text, err := jsonvalue.Encode(schema)
 	if err != nil {
 		text = []byte("{}")
 	}
@@ -67,7 +71,7 @@ func strict(schema any) bool {
 			return false
 		}
 	}
-	if object["type"] == "object" && !closed(object) {
+	if isObject(object) && !closed(object) {
 		return false
 	}
 	if items, ok := object["items"]; ok && !strict(items) {
@@ -80,6 +84,11 @@ func strict(schema any) bool {
 		}
 	}
 	return true
+}
+
+func isObject(schema map[string]any) bool {
+	kinds, _ := schema["type"].([]any)
+	return schema["type"] == "object" || schema["properties"] != nil || slices.Contains(kinds, any("object"))
 }
 
 // closed says whether an object has exactly the properties that its schema names.

@@ -16,10 +16,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/models/wiretest"
 )
 
-func TestMain(m *testing.M) {
-	// OpenCensus, which the SDK's authentication brings along, starts a goroutine of its own in init.
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("go.opencensus.io/stats/view.(*worker).start"))
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const key = "AIza-not-to-be-seen"
 

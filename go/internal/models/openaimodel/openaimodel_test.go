@@ -1,6 +1,7 @@
 package openaimodel_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -304,6 +305,8 @@ func TestX20FailuresOnTheWire(t *testing.T) {
 			models.Error{Code: "upstream", Status: 503, Retryable: true, Message: "overloaded"}, ""},
 		"200 with an error, not streamed": {wiretest.Answer{Header: map[string]string{"Content-Type": "application/json"}, Body: `{"error":{"message":"no such model","type":"invalid_request_error"}}`},
 			models.Error{Code: "invalid_request", Status: 200, Message: "no such model"}, ""},
+		"an error over several lines": {wiretest.Answer{Header: map[string]string{"Content-Type": "text/plain"}, Body: "{\r\n  \"error\": {\n    \"message\": \"in lines\", \"code\": 503\n  }\n}"},
+			models.Error{Code: "upstream", Status: 503, Retryable: true, Message: "in lines"}, ""},
 		"an error as a field of the stream": {wiretest.Answer{Body: half + `error: {"code":500,"message":"slot lost"}` + "\n\n"},
 			models.Error{Code: "upstream", Status: 500, Retryable: true, Message: "slot lost"}, "half"},
 		"an error in the middle": {wiretest.Answer{Body: half + `data: {"error":"gone"}` + "\n\n"}, models.Error{Code: "upstream", Status: 200, Retryable: true, Message: "gone"}, "half"},
@@ -365,6 +368,44 @@ func TestCallerEndsAStream(t *testing.T) {
 		return nil
 	})
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// Whatever a server writes: an answer or an error, nothing else.
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte(quirks), false)
+	f.Add([]byte(chunks(`{"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}]}`)), false)
+	f.Add([]byte(`{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`), true)
+	f.Add([]byte("{\n\"error\":1}\rdata:\n\nerror:{}"), false)
+	f.Fuzz(func(t *testing.T, body []byte, whole bool) {
+		header := http.Header{}
+		if whole {
+			header.Set("Content-Type", "application/json")
+		}
+		p, err := openaimodel.New(openaimodel.Options{Compatible: true, Options: models.Options{BaseURL: "http://127.0.0.1:1", Transport: answering{body, header}}})
+		require.NoError(t, err)
+		events, response, err := heard(t, p, ask("hi"))
+		var failed *models.Error
+		if err != nil {
+			require.ErrorAs(t, err, &failed)
+			require.LessOrEqual(t, len(failed.Message), 700)
+			return
+		}
+		require.Equal(t, texts(events, models.EventText), response.Text())
+		require.Equal(t, models.EventEnd, events[len(events)-1].Kind)
+		for _, call := range response.Calls() {
+			require.NotEmpty(t, call.ID)
+			require.NotEmpty(t, call.Arguments)
+		}
+	})
+}
+
+type answering struct {
+	body   []byte
+	header http.Header
+}
+
+func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Header: a.header, Body: io.NopCloser(bytes.NewReader(a.body))}, nil
 }
 
 func TestNew(t *testing.T) {

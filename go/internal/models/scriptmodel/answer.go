@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/models"
 	"github.com/hukilau/hukilau/go/internal/models/wire"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -127,16 +129,16 @@ func argumentsText(v any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(tree)
+	return jsonvalue.Encode(tree)
 }
 
-// jsonTree is a value of a script with numbers that encoding/json writes with all digits.
+// jsonTree is a value of a script as package jsonvalue takes it.
 func jsonTree(v any) (any, error) {
 	switch v := v.(type) {
 	case nil, bool, string, float64:
 		return v, nil
 	case luau.Integer:
-		return int64(v), nil
+		return json.Number(strconv.FormatInt(int64(v), 10)), nil
 	case luau.Exact:
 		return json.Number(v), nil
 	case []any:

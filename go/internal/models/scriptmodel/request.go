@@ -1,10 +1,9 @@
 package scriptmodel
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/models"
 )
 
@@ -83,13 +82,8 @@ func imageTable(image *models.Image) map[string]any {
 
 // argumentsValue is what the JSON says, with all digits, or the text when it is none.
 func argumentsValue(text json.RawMessage) any {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var tree any
-	if d.Decode(&tree) != nil {
-		return string(text)
-	}
-	if _, err := d.Token(); err != io.EOF {
+	tree, err := jsonvalue.Decode(text, jsonvalue.Options{})
+	if err != nil {
 		return string(text)
 	}
 	return tree

@@ -37,6 +37,7 @@ type Stream struct {
 	name      string
 	data      []byte
 	some      bool // data has begun
+	events    int  // bare ones
 	first     bool
 	err       error
 }
@@ -85,11 +86,22 @@ func (s *Stream) Next() (Event, error) {
 			s.name = ""
 			continue
 		}
-		if line[0] == '{' {
-			return Event{Data: line}, nil
+		if line[0] == '{' || line[0] == '[' {
+			return s.bare(line)
 		}
 		s.field(line)
 	}
+}
+
+// bare takes JSON without a field name: a line of it, or one document of several lines.
+func (s *Stream) bare(line []byte) (Event, error) {
+	if s.events++; s.events > 1 || json.Valid(line) {
+		return Event{Data: line}, nil
+	}
+	begin := append(bytes.Join(append([][]byte{line}, s.lines...), []byte("\r")), '\n')
+	s.lines = nil
+	rest, err := s.document()
+	return Event{Data: append(begin, rest.Data...)}, err
 }
 
 func (s *Stream) event() (Event, error) { return Event{s.name, s.data}, nil }
