@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/app"
@@ -13,6 +14,9 @@ const (
 	commandsPage = "commands.md"
 	nativePage   = "native.md"
 )
+
+// notInRunner are the modules for which the plain runner has no functions: what requires them fails there.
+var notInRunner = []string{"haivivi/music"}
 
 // pages are all pages by the names of their files.
 func pages() (map[string][]byte, error) {
@@ -59,7 +63,11 @@ func index(modules []*luaudoc.Module) []byte {
 func modulePage(m *luaudoc.Module) []byte {
 	var p page
 	p.title(m.Name, "`libs/"+m.Name+"`")
-	p.code("luau", fmt.Sprintf("local %s = require(%q)", localName(m.Name), m.Name))
+	info := "luau"
+	if slices.Contains(notInRunner, m.Name) {
+		info = "luau no-run"
+	}
+	p.code(info, fmt.Sprintf("local %s = require(%q)", localName(m.Name), m.Name))
 	p.comment(m.Comment)
 	p.contents(m)
 	p.values(m.Values, m.Prefix(), 2, m)

@@ -56,6 +56,10 @@ func TestValues(t *testing.T) {
 			"local M = {}\n-- One.\nM.a = function(x: string) end\nM.b, M.c = 1, 'x' -- beside is no comment above\nreturn table.freeze(M)",
 			[]string{"function m.a(x: string) -- One.", "m.b: number", "m.c: string"},
 		},
+		"a module that is required later": {
+			"local M = {\n\t-- Later.\n\ta = (nil :: any) :: typeof(require('@self/a')),\n\tb = (nil :: any) :: typeof(f('b')),\n}\nreturn table.freeze(setmetatable(M, {}))",
+			[]string{"m.a -> @self/a -- Later.", "m.b: typeof(f('b'))"},
+		},
 		"a literal": {
 			"return table.freeze({\n\t-- One.\n\ta = function<T>(x: T): T end,\n\tb = true, -- Two.\n\t['c'] = 1, [1] = 2, 3,\n})",
 			[]string{"function m.a<T>(x: T): T -- One.", "m.b: boolean -- Two.", "m.c: number"},

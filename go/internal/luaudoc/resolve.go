@@ -149,6 +149,10 @@ func (r *resolver) typed(typ *typeNode, defines bool) *Value {
 			v.Members = append(v.Members, member)
 		}
 		return v
+	case typ.kind == typeofType:
+		if name, ok := required(typ.inner); ok {
+			return &Value{Kind: Link, Module: name} // a module that is required later
+		}
 	}
 	return &Value{Type: r.file.flat(typ.span)}
 }

@@ -7,7 +7,10 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/kvmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/musicmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/processmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
 
 // What scripts find in `__native` has one maker for each name.
@@ -19,10 +22,11 @@ func TestNamesAreUnambiguous(t *testing.T) {
 		require.Empty(t, from[name], "%s is from %s and %s", name, from[name], module)
 		from[name] = module
 	}
-	for _, m := range Modules(Parts{
+	modules := []hostmod.Module{musicmod.New(nil), toolmod.Module{}} // of some programs
+	for _, m := range append(modules, Modules(Parts{
 		HTTP: httpmod.NewModule(client), Environ: func() []string { return nil },
 		Keys: kvmod.NewStore(kvmod.Options{}).Module(""), Process: &processmod.Module{},
-	}) {
+	})...) {
 		instance, err := m.NewInstance(nil)
 		require.NoError(t, err)
 		if len(instance.Exports()) > 0 {
@@ -34,4 +38,5 @@ func TestNamesAreUnambiguous(t *testing.T) {
 	}
 	require.Equal(t, "log", from["log"])
 	require.Equal(t, "fs", from["fs"])
+	require.Equal(t, "music", from["music_play"])
 }

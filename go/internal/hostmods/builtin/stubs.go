@@ -14,11 +14,13 @@ import (
 	"github.com/hukilau/hukilau/go/internal/hostmods/jsonmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/kvmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/logmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/musicmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/processmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/regexmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/testmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/timemod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/tomlmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/uuidmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/yamlmod"
 )
@@ -26,15 +28,15 @@ import (
 // Stub is the typed stub of one module.
 type Stub struct{ Name, Text string }
 
-// Stubs are those of all modules, by name.
+// Stubs are those of all modules, by name, also of those that only some programs have: music and tool.
 func Stubs() []Stub { return stubs }
 
 var stubs = []Stub{
 	{"agent", agentmod.Stub}, {"async", asyncmod.Stub}, {"context", contextmod.Stub}, {"crypto", cryptomod.Stub},
 	{"encoding", encodingmod.Stub}, {"env", envmod.Stub}, {"fs", fsmod.Stub}, {"http", httpmod.Stub},
-	{"json", jsonmod.Stub}, {"kv", kvmod.Stub}, {"log", logmod.Stub}, {"process", processmod.Stub},
-	{"regex", regexmod.Stub}, {"test", testmod.Stub}, {"time", timemod.Stub}, {"toml", tomlmod.Stub},
-	{"uuid", uuidmod.Stub}, {"yaml", yamlmod.Stub},
+	{"json", jsonmod.Stub}, {"kv", kvmod.Stub}, {"log", logmod.Stub}, {"music", musicmod.Stub},
+	{"process", processmod.Stub}, {"regex", regexmod.Stub}, {"test", testmod.Stub}, {"time", timemod.Stub},
+	{"toml", tomlmod.Stub}, {"tool", toolmod.Stub}, {"uuid", uuidmod.Stub}, {"yaml", yamlmod.Stub},
 }
 
 // What each stub says its functions with.

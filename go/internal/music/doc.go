@@ -1,0 +1,8 @@
+// Package music plays the songs of one folder: it decodes WAV, MP3, FLAC and Ogg Vorbis, keeps time, and
+// hands the sound to an [Output]. It is the player behind the host module music, one for a whole program,
+// so that a song goes on when the run that began it is over.
+//
+// Files are hostile. They are read as they are played, never as a whole; what their headers say is checked
+// before anything is made of that size; a decoder that panics ends the song and nothing else; and however a
+// file is made, one step of decoding reads a bounded part of it.
+package music
