@@ -25,8 +25,8 @@ type CheckFinding struct {
 
 // Check checks all tools without running them.
 func (p *Project) Check() CheckReport {
-	report := CheckReport{Tools: len(p.Set.Tools())}
-	for _, f := range p.Set.Check() {
+	report := CheckReport{Tools: len(p.Set().Tools())}
+	for _, f := range p.Set().Check() {
 		place := p.Shown(f.File)
 		if f.Line > 0 {
 			place = fmt.Sprintf("%s:%d", place, f.Line)

@@ -59,7 +59,7 @@ func (p *Project) Grant(report CheckReport) ([]string, error) {
 
 // granted is what a tool is granted under a key; a policy replaces what the tool's own file says.
 func (p *Project) granted(tool, key string) []string {
-	t, ok := p.Set.Find(tool)
+	t, ok := p.Set().Find(tool)
 	if !ok {
 		return nil
 	}

@@ -48,7 +48,7 @@ func (p *Project) NewHost(ctx context.Context, o HostOptions) (*Host, error) {
 	}
 	h := &Host{Project: p, Store: s, Logger: logger}
 	h.models.host = h
-	c := p.Config
+	c := p.Config()
 	h.Host = toolhost.New(toolhost.Options{
 		Timeout: c.Limits.Time, Memory: c.Limits.Memory, HostCalls: uint64(c.Limits.HostCalls), Output: uint64(c.Limits.Output),
 		Log: uint64(c.Limits.Log), Depth: c.Limits.Depth, Tokens: int64(c.Limits.Tokens),
@@ -56,13 +56,29 @@ func (p *Project) NewHost(ctx context.Context, o HostOptions) (*Host, error) {
 		Environ: os.Environ, Folder: p.Folder, Resolver: h.resolver, HTTP: h.clients.of,
 		Store: s, Redact: p.redact, Logger: logger, Models: h.models.find,
 	})
-	h.Serve()
+	h.publish()
 	return h, nil
 }
 
-// Serve serves the tools that the project has now.
-func (h *Host) Serve() {
-	h.Host.Serve(grant(h.Project.Set.Tools(), h.Project.replaced, h.Project.Config.Permissions))
+// publish serves the tools that the project has now.
+func (h *Host) publish() {
+	h.Host.Serve(grant(h.Project.Set().Tools(), h.Project.replaced, h.Project.Config().Permissions))
+}
+
+// Reload reads the project again and serves what it has then. When it fails, all stays as it was.
+func (h *Host) Reload(ctx context.Context) error {
+	if err := h.Project.Reload(ctx); err != nil {
+		return err
+	}
+	h.publish()
+	return nil
+}
+
+// tellBroken logs the definitions that are no tools.
+func (h *Host) tellBroken() {
+	for _, b := range h.Project.Broken() {
+		h.Logger.Error("a tool is broken", "file", b.File, "name", b.Name, "error", h.Project.redact(b.Err.Error()))
+	}
 }
 
 // Close ends what runs and writes what the store still holds.
@@ -75,11 +91,11 @@ func (h *Host) Close() error {
 
 // StatePath is the file of the project's store.
 func (p *Project) StatePath() string {
-	dir := p.Config.StateDir
+	dir := p.Config().StateDir
 	if dir == "" {
 		dir = ".hukilau"
 	}
-	return filepath.Join(p.Config.Path(dir), "state.db")
+	return filepath.Join(p.Config().Path(dir), "state.db")
 }
 
 func (h *Host) resolver(t *tooldef.Tool) engine.Resolver {
@@ -97,13 +113,13 @@ func (p *Project) newLogger() (*slog.Logger, error) {
 	}
 	name, format := p.options.LogLevel, p.options.LogFormat
 	if name == "" {
-		name = p.Config.Log.Level
+		name = p.Config().Log.Level
 	}
 	if name == "" {
 		name = p.options.QuietLevel
 	}
 	if format == "" {
-		format = p.Config.Log.Format
+		format = p.Config().Log.Format
 	}
 	level := slog.LevelInfo
 	if name != "" {

@@ -9,10 +9,10 @@ import (
 )
 
 // Tools are the project's tools by name.
-func (p *Project) Tools() []*tooldef.Tool { return p.Set.Tools() }
+func (p *Project) Tools() []*tooldef.Tool { return p.Set().Tools() }
 
 // Broken are the definitions that are no tools.
-func (p *Project) Broken() []tooldef.Broken { return p.Set.Errors() }
+func (p *Project) Broken() []tooldef.Broken { return p.Set().Errors() }
 
 // ListJSON lists the tools in the form that models take, and what is broken.
 func (p *Project) ListJSON() ([]byte, error) {

@@ -36,7 +36,7 @@ type madeModel struct {
 
 // find implements toolhost.Options.Models.
 func (m *modelSet) find(name string) (toolhost.Model, bool) {
-	c, known := m.host.Project.Config.Models[name]
+	c, known := m.host.Project.Config().Models[name]
 	if !known {
 		return toolhost.Model{}, false
 	}
@@ -98,7 +98,7 @@ func (m *modelSet) newProvider(c config.Model) (models.Provider, func(), error) 
 
 // newScript makes a model of a Luau file. It is the operator's own and reaches nothing.
 func (m *modelSet) newScript(c config.Model) (models.Provider, func(), error) {
-	path := m.host.Project.Config.Path(c.Script)
+	path := m.host.Project.Config().Path(c.Script)
 	resolver, err := module.New(module.Options{Embedded: libs.FS, Script: path, Dir: filepath.Dir(path)})
 	if err != nil {
 		return nil, nil, err

@@ -40,8 +40,6 @@ type Options struct {
 // Project is a configuration with its tools.
 type Project struct {
 	Folder string // of the configuration; the working directory where there is none, absolute
-	Config *config.Config
-	Set    *tooldef.Set
 
 	options  Options
 	given    []string        // Options.Tools, absolute
@@ -49,7 +47,25 @@ type Project struct {
 	replaced []*tooldef.Tool // in place of those of the set
 	file     string          // the configuration; "" is none
 	files    openFiles
+	content  atomic.Pointer[content]
 	redactor atomic.Pointer[redact.Redactor]
+}
+
+// content is what was read last.
+type content struct {
+	config *config.Config
+	set    *tooldef.Set
+}
+
+// Config is the configuration as it was read last.
+func (p *Project) Config() *config.Config { return p.content.Load().config }
+
+// Set is the tools as they were read last; nil before the first time.
+func (p *Project) Set() *tooldef.Set {
+	if c := p.content.Load(); c != nil {
+		return c.set
+	}
+	return nil
 }
 
 // redact takes the secrets of the configuration out of a text.
@@ -137,8 +153,8 @@ func (p *Project) Reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.Config, p.Set = c, set
 	p.redactor.Store(c.Redactor())
+	p.content.Store(&content{c, set})
 	return nil
 }
 
@@ -213,7 +229,7 @@ func (p *Project) openRoots(c *config.Config) error {
 
 func (p *Project) loadOptions(c *config.Config, files module.FS) tooldef.Options {
 	o := tooldef.Options{
-		Files: files, Root: p.Folder, Dirs: p.dirs(c), Previous: p.Set,
+		Files: files, Root: p.Folder, Dirs: p.dirs(c), Previous: p.Set(),
 		Scripts: map[string]tooldef.Script{}, Policies: map[string]tooldef.Policy{},
 	}
 	for name, s := range c.Tools.Scripts {

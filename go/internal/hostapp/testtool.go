@@ -100,12 +100,12 @@ func (p *Project) ofFile(path string) (tools []*tooldef.Tool, broken []tooldef.B
 		}
 		return file == path
 	}
-	for _, t := range p.Set.Tools() {
+	for _, t := range p.Set().Tools() {
 		if is(t.File) {
 			tools = append(tools, t)
 		}
 	}
-	for _, b := range p.Set.Errors() {
+	for _, b := range p.Set().Errors() {
 		if is(b.File) {
 			broken = append(broken, b)
 		}
@@ -118,7 +118,7 @@ func (p *Project) useSource(name, path string) error {
 	if name == "" {
 		return nil
 	}
-	script, known := p.Config.Tools.Scripts[name]
+	script, known := p.Config().Tools.Scripts[name]
 	if !known {
 		return &usageError{fmt.Sprintf("--source %s: there is no [tools.script.%s] in the configuration", name, name)}
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/program"
 	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
+	"github.com/hukilau/hukilau/go/internal/hostcli/mcpcmd"
+	"github.com/hukilau/hukilau/go/internal/hostcli/servecmd"
 	"github.com/hukilau/hukilau/go/internal/hostcli/toolcmd"
 )
 
@@ -20,7 +22,7 @@ func Root() *cobra.Command {
 		Short: "Host tools for agents",
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(toolcmd.Command())
+	root.AddCommand(toolcmd.Command(), servecmd.Command(), mcpcmd.Command())
 	return root
 }
 

@@ -68,6 +68,7 @@ const grace = 3 * time.Second
 // execute runs a command. One that does not look at its context, or is stuck in the system, is left behind
 // when that has ended, as the process is about to end too.
 func execute(ctx context.Context, root *cobra.Command) (cmd *cobra.Command, leftBehind bool, err error) {
+	ctx, patient := exit.WithPatience(ctx)
 	done := make(chan struct{})
 	var doneCmd *cobra.Command
 	var doneErr error
@@ -80,10 +81,14 @@ func execute(ctx context.Context, root *cobra.Command) (cmd *cobra.Command, left
 		return doneCmd, false, doneErr
 	case <-ctx.Done():
 	}
+	over := time.After(grace)
+	if patient() {
+		over = nil
+	}
 	select {
 	case <-done:
 		return doneCmd, false, doneErr
-	case <-time.After(grace):
+	case <-over:
 		return nil, true, nil
 	}
 }
@@ -102,10 +107,9 @@ func told(cmd *cobra.Command, err error, code int, colour bool) string {
 }
 
 func exitCode(ctx context.Context, err error) int {
-	var usage *exit.UsageError
-	var option *app.OptionError
+	var coded interface{ ErrorCode() string }
 	switch {
-	case errors.As(err, &usage), errors.As(err, &option):
+	case errors.As(err, &coded) && coded.ErrorCode() == "usage":
 		return exit.Usage
 	case errors.Is(context.Cause(ctx), exit.ErrInterrupted):
 		return exit.Interrupted

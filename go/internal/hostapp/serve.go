@@ -1,0 +1,127 @@
+package hostapp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/hukilau/hukilau/go/internal/mcpserver"
+	"github.com/hukilau/hukilau/go/internal/server"
+	"github.com/hukilau/hukilau/go/internal/store"
+)
+
+// defaultBind is where `luau serve` listens.
+const defaultBind = "127.0.0.1:8787"
+
+// Serving says how tools are served.
+type Serving struct {
+	Bind     string // address and port, over the configuration's; "": as configured, else 127.0.0.1:8787
+	NoReload bool   // changed files are not looked at
+	Version  string
+	// Ready is told where the server listens, when it does. May be nil.
+	Ready func(addr net.Addr)
+}
+
+// Serve serves the tools over HTTP and MCP until ctx ends, and drains then.
+func (h *Host) Serve(ctx context.Context, o Serving) error {
+	c := h.Project.Config().Server
+	bind := orWord(o.Bind, orWord(c.Bind, defaultBind))
+	mcp := mcpserver.New(mcpserver.Options{
+		Host: h.Host, Logger: h.Logger, Redact: h.Project.redact, Version: o.Version, HostChecked: true,
+	})
+	defer mcp.Close()
+	s, err := server.New(server.Options{
+		Host: h.Host, Store: h.Store, Logger: h.Logger, MCP: mcp.HTTP(), Version: o.Version,
+		Bind: bind, Token: c.Token, OperatorToken: c.OperatorToken, AllowedHosts: c.Hosts, Origins: c.Cors,
+		BodyLimit: c.BodyLimit, HeaderTimeout: c.HeaderTimeout, BodyTimeout: c.RequestTimeout, IdleTimeout: c.IdleTimeout,
+		DrainTime: c.Drain, Broken: h.broken, Redact: h.Project.redact,
+	})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	listener, err := net.Listen("tcp", bind)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s: %w", bind, err)
+	}
+	end, err := h.background(ctx, o.NoReload, mcp.Changed)
+	if err != nil {
+		_ = listener.Close()
+		return err
+	}
+	defer end()
+	if o.Ready != nil {
+		o.Ready(listener.Addr())
+	}
+	return s.Serve(ctx, listener)
+}
+
+// ServeStdio serves the tools over MCP on standard streams until the input or ctx ends.
+func (h *Host) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, o Serving) error {
+	mcp := mcpserver.New(mcpserver.Options{Host: h.Host, Logger: h.Logger, Redact: h.Project.redact, Version: o.Version})
+	defer mcp.Close()
+	end, err := h.background(ctx, o.NoReload, mcp.Changed)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return mcp.Stdio(ctx, in, out)
+}
+
+func (h *Host) broken() []server.Broken {
+	var list []server.Broken
+	for _, b := range h.Project.Broken() {
+		list = append(list, server.Broken{File: b.File, Name: b.Name, Error: b.Err.Error()})
+	}
+	return list
+}
+
+// background reloads what changes, and trims the store, until the result is called.
+func (h *Host) background(ctx context.Context, noReload bool, changed func()) (end func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{}, 2)
+	go func() {
+		h.trim(ctx)
+		done <- struct{}{}
+	}()
+	jobs := 1
+	if !noReload {
+		w, err := newWatcher(h, changed)
+		if err != nil {
+			cancel()
+			<-done
+			return nil, err
+		}
+		jobs++
+		go func() {
+			w.run(ctx)
+			done <- struct{}{}
+		}()
+	}
+	return func() {
+		cancel()
+		for range jobs {
+			<-done
+		}
+	}, nil
+}
+
+// trimEvery is how often old entries of the store are deleted.
+const trimEvery = time.Hour
+
+func (h *Host) trim(ctx context.Context) {
+	tick := time.NewTicker(trimEvery)
+	defer tick.Stop()
+	for {
+		if _, err := h.Store.Trim(ctx, store.Retention{LogAge: h.Project.Config().Log.Retention}); err != nil && ctx.Err() == nil {
+			h.Logger.Error("old entries of the store cannot be deleted", "error", err.Error())
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,58 @@
+// Package servecmd is `luau serve`: tools over HTTP and MCP on one port.
+package servecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hukilau/hukilau/go/internal/cli/exit"
+	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
+	"github.com/hukilau/hukilau/go/internal/hostapp"
+	"github.com/hukilau/hukilau/go/internal/hostcli/hostflags"
+)
+
+// Command makes the command.
+func Command() *cobra.Command {
+	var flags hostflags.Flags
+	serving := hostapp.Serving{Version: versioncmd.Build.Version}
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Serve tools over HTTP and MCP", Args: exit.NoArgs,
+		Long: `Serves the tools of the project over HTTP (POST /tools/NAME, GET /tools/list) and MCP (/mcp) on one port, until
+it is interrupted; calls that run may finish then. Changed files are loaded as they change.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			exit.AskPatience(cmd.Context())
+			project, err := hostapp.Open(cmd.Context(), flags.Options(cmd, "info"))
+			if err != nil {
+				return err
+			}
+			defer project.Close()
+			host, err := project.NewHost(cmd.Context(), hostapp.HostOptions{})
+			if err != nil {
+				return err
+			}
+			defer host.Close()
+			serving.Ready = func(addr net.Addr) { ready(cmd, project, addr) }
+			err = host.Serve(cmd.Context(), serving)
+			if errors.Is(context.Cause(cmd.Context()), exit.ErrInterrupted) && (err == nil || errors.Is(err, context.Canceled)) {
+				return nil // that is how it ends
+			}
+			return err
+		},
+	}
+	flags.Add(cmd)
+	cmd.Flags().StringVar(&serving.Bind, "bind", "", "`address` to listen on, as 127.0.0.1:8787; another than loopback needs a token in the configuration")
+	cmd.Flags().BoolVar(&serving.NoReload, "no-reload", false, "do not look at files that change")
+	return cmd
+}
+
+// ready tells a person where the tools are.
+func ready(cmd *cobra.Command, project *hostapp.Project, addr net.Addr) {
+	fmt.Fprintf(cmd.ErrOrStderr(), "serving %d tools on http://%s (MCP at /mcp)\n", len(project.Tools()), addr)
+	for _, b := range project.Broken() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "broken: %s\n", b.Err)
+	}
+}
