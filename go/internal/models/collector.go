@@ -46,7 +46,7 @@ func (c *Collector) add(kind EventKind, text string) error {
 		}
 		c.kind = kind
 	}
-	text = c.cut + text
+	text = joined(c.cut, text)
 	whole := wholeCharacters(text)
 	c.cut = text[whole:]
 	return c.say(text[:whole])
@@ -55,6 +55,9 @@ func (c *Collector) add(kind EventKind, text string) error {
 // wholeCharacters is how much of text ends with a whole character. Bytes that can never become one
 // count as whole.
 func wholeCharacters(text string) int {
+	if n := len(text) - halfLen; n >= 0 && IsFirstHalf(half(text[n:])) {
+		return n
+	}
 	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
 		if i := len(text) - back; utf8.RuneStart(text[i]) {
 			if !utf8.FullRuneInString(text[i:]) {
@@ -76,7 +79,7 @@ func (c *Collector) say(text string) error {
 
 // finishPart ends the part that grows. A character that was never finished is given out as it is.
 func (c *Collector) finishPart() error {
-	cut := c.cut
+	cut := joined(c.cut, "")
 	c.cut = ""
 	err := c.say(cut)
 	c.seal()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/models"
+	"github.com/hukilau/hukilau/go/internal/models/wire"
 )
 
 // chunk is what is read of one event, or of a whole answer.
@@ -43,8 +44,7 @@ type text string
 
 // UnmarshalJSON implements json.Unmarshaler. What has no text is none.
 func (t *text) UnmarshalJSON(data []byte) error {
-	var plain string
-	if json.Unmarshal(data, &plain) == nil {
+	if plain, err := wire.Unquote(data); err == nil {
 		*t = text(plain)
 		return nil
 	}

@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
+	"unicode/utf16"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -149,6 +151,24 @@ func TestG02TextCutAtEveryByte(t *testing.T) {
 	bytewise, err := openaimodel.New(openaimodel.Options{Options: models.Options{BaseURL: "http://127.0.0.1:1", Transport: oneByte(body)}, Compatible: true})
 	require.NoError(t, err)
 	check(t, bytewise)
+}
+
+// Servers that count in UTF-16 cut between the two escapes of one character.
+func TestG02TextCutInsideOfCharacters(t *testing.T) {
+	var list []string
+	for _, unit := range utf16.Encode([]rune(original)) {
+		list = append(list, fmt.Sprintf(`{"choices":[{"index":0,"delta":{"content":"\u%04x"}}]}`, unit))
+	}
+	s := wiretest.New(t, wiretest.Answer{Body: chunks(append(list, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`)...)})
+	events, response, err := heard(t, provider(t, s), ask("hi"))
+	require.NoError(t, err)
+	require.Equal(t, original, response.Text())
+	require.Equal(t, original, texts(events, models.EventText))
+
+	s.Answer(wiretest.Answer{Body: chunks(`{"choices":[{"index":0,"delta":{"content":"\ude80a\ud83d"}}]}`, `{"choices":[{"index":0,"delta":{"content":"b\ud83d"},"finish_reason":"stop"}]}`)})
+	_, response, err = heard(t, provider(t, s), ask("hi"))
+	require.NoError(t, err)
+	require.Equal(t, "\ufffda\ufffdb\ufffd", response.Text(), "a half alone is no character")
 }
 
 // oneByte answers with a body that comes one byte at a time.
