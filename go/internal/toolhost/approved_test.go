@@ -64,7 +64,7 @@ func TestApprovedCallRunsOnceInItsSession(t *testing.T) {
 	require.Equal(t, toolhost.NotFound, failed.Code)
 }
 
-// An approved call that runs already is not run by its caller too.
+// An approved call that runs already is not run by its caller too, who gets the answer of the one that runs.
 func TestApprovedCallThatRuns(t *testing.T) {
 	h, s, _ := approveHost(t, toolhost.Options{})
 	_, failed := h.Call(t.Context(), request("{}", "", ""))
@@ -72,8 +72,21 @@ func TestApprovedCallThatRuns(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Approvals.Claim(t.Context(), failed.ID)
 	require.NoError(t, err)
-	_, again := h.Call(t.Context(), request("{}", "", failed.ID))
-	require.Equal(t, []any{toolhost.NeedsApproval, "running", failed.ID}, []any{again.Code, again.Detail, again.ID})
+	hasty, stop := context.WithCancel(t.Context())
+	stop()
+	_, again := h.Call(hasty, request("{}", "", failed.ID))
+	require.Equal(t, toolhost.NotFound, again.Code, "nobody waits for it")
+	done := make(chan string)
+	go func() {
+		answer, failed := h.Call(t.Context(), request("{}", "", failed.ID))
+		if failed != nil {
+			done <- failed.Message
+			return
+		}
+		done <- string(answer.JSON)
+	}()
+	require.NoError(t, s.Approvals.Finish(t.Context(), failed.ID, store.Outcome{Result: []byte("7")}))
+	require.Equal(t, "7", <-done)
 }
 
 // A call whose tool was changed since it was approved never runs, and says so to whoever asks.
