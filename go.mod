@@ -27,7 +27,6 @@ require (
 	github.com/hajimehoshi/go-mp3 v0.3.4
 	github.com/jfreymuth/vorbis v1.0.2
 	github.com/mewkiz/flac v1.0.12
-	github.com/getkin/kin-openapi v0.153.0
 	github.com/openai/openai-go/v3 v3.99.0
 	github.com/rs/cors v1.11.1
 	golang.org/x/time v0.16.0
@@ -85,7 +84,6 @@ require (
 	go.opentelemetry.io/otel/metric v1.47.0 // indirect
 	go.opentelemetry.io/otel/trace v1.47.0 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
-	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/oauth2 v0.38.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	google.golang.org/api v0.304.0 // indirect
