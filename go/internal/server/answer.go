@@ -146,10 +146,10 @@ func (x *exchange) writeBody(status int, kind []string, body []byte) {
 	h["Content-Type"] = kind
 	h["X-Content-Type-Options"] = noSniff
 	h["Cache-Control"] = noStore
-	if len(body) > 1<<10 {
+	if len(body) > 1<<10 || status >= http.StatusBadRequest {
 		h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}
-	x.begun = true
+	x.begun, x.code = true, status
 	x.w.WriteHeader(status)
 	_, _ = x.w.Write(body) // a client that is gone needs no answer
 }

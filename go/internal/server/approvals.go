@@ -169,7 +169,10 @@ func (s *Server) runDecided(ctx context.Context) {
 			s.options.Logger.Error("approved calls cannot be looked for", "error", err.Error())
 		}
 		for i := range found {
-			s.runApproved(&found[i])
+			// Who decides may run it too: a user who was asked within the Model Context Protocol waits for the answer.
+			if s.options.Now().Sub(found[i].Decided) >= s.options.ApprovalPoll {
+				s.runApproved(&found[i])
+			}
 		}
 		select {
 		case <-ticks.C:

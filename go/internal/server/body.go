@@ -29,6 +29,7 @@ func (x *exchange) readBody() ([]byte, *fault) {
 	if f != nil {
 		return nil, f
 	}
+	x.unread = false
 	x.untimed()
 	if len(x.body.data) == 0 {
 		return nil, nil
@@ -61,7 +62,7 @@ func (x *exchange) fill(length int64) *fault {
 			return nil
 		}
 		if err != nil {
-			return x.unread(err)
+			return x.brokenOff(err)
 		}
 	}
 }
@@ -84,8 +85,7 @@ func (x *exchange) grow() *fault {
 }
 
 func (x *exchange) tooLarge(limit int64) *fault {
-	x.unwanted = true
-	return &fault{status: http.StatusRequestEntityTooLarge, code: "too_large", header: "Connection", value: "close",
+	return &fault{status: http.StatusRequestEntityTooLarge, code: "too_large",
 		message: fmt.Sprintf("the body has more than %d bytes, which is the limit", limit)}
 }
 
@@ -94,21 +94,23 @@ func (x *exchange) tooLarge(limit int64) *fault {
 const (
 	swallowBytes = 256 << 20
 	swallowTime  = 5 * time.Second
+	swallowedBy  = 256 << 10 // net/http reads so much itself
 )
 
 func (x *exchange) swallow() {
-	if !x.unwanted || x.r.Header["Expect"] != nil {
+	if !x.unread || x.r.ContentLength >= 0 && x.r.ContentLength <= swallowedBy || x.r.Header["Expect"] != nil {
 		return
 	}
 	control := http.NewResponseController(x.w)
 	if control.Flush() != nil || control.SetReadDeadline(time.Now().Add(swallowTime)) != nil {
 		return
 	}
-	_, _ = io.CopyN(io.Discard, x.r.Body, swallowBytes) // the connection is closed after it, however it ends
+	_, _ = io.CopyN(io.Discard, x.r.Body, swallowBytes) // where more is left, net/http closes the connection
 }
 
-// unread says why a body could not be read.
-func (x *exchange) unread(err error) *fault {
+// brokenOff says why a body could not be read.
+func (x *exchange) brokenOff(err error) *fault {
+	x.unread = false
 	var network net.Error
 	if errors.As(err, &network) && network.Timeout() {
 		return &fault{status: http.StatusRequestTimeout, code: "timeout", header: "Connection", value: "close",

@@ -110,6 +110,17 @@ func TestEventsOfACallAreKeptWithinBounds(t *testing.T) {
 	require.Equal(t, `result {"result":{}}`, all[len(all)-1])
 }
 
+func TestLargeEventsOfACallAreNotKept(t *testing.T) {
+	f := start(t, server.Options{}, toolhost.Options{}, tool(t, "open", `ctx.state.open = true`),
+		tool(t, "large", "ctx.emit(string.rep('x', 1000000))\n"+gate))
+	a := f.do("POST", "/tools/large", "", "Prefer: respond-async")
+	e := f.stream(t.Context(), "GET", a.header.Get("Location")+"/events", "")
+	require.Equal(t, `emit {"dropped":1000011}`, e.next())
+	require.Equal(t, `emit {"text":"began"}`, e.next())
+	f.do("POST", "/tools/open", "")
+	e.rest()
+}
+
 func approveTool(t testing.TB, name, body string) *fixture {
 	deploy := tool(t, name, body)
 	deploy.Approve = true

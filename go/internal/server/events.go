@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -108,8 +109,8 @@ func (w *eventWriter) begin() error {
 	h["Cache-Control"] = noStore
 	h["X-Content-Type-Options"] = noSniff
 	h["X-Accel-Buffering"] = noBuffers // of a proxy in between
-	w.x.begun = true
-	w.x.w.WriteHeader(200)
+	w.x.begun, w.x.code = true, http.StatusOK
+	w.x.w.WriteHeader(http.StatusOK)
 	return w.flush()
 }
 
@@ -121,7 +122,9 @@ func (w *eventWriter) flush() error {
 		if _, err := w.x.w.Write(w.buf.Bytes()); err != nil {
 			return err
 		}
-		w.buf.Reset()
+		if w.buf.Reset(); w.buf.Cap() > 2*largeEvent {
+			w.buf = bytes.Buffer{}
+		}
 	}
 	if f, ok := w.x.w.(flusher); ok {
 		return f.FlushError()

@@ -12,7 +12,11 @@ import (
 )
 
 // mcp stands for the handler of the Model Context Protocol.
-var mcp = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusTeapot) })
+var mcp = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	who := toolhost.CallerOf(r.Context())
+	w.Header().Set("Caller", who.Name+" "+who.Face+" "+who.Session)
+	w.WriteHeader(http.StatusTeapot)
+})
 
 func TestUnsafeOptionsAreRefused(t *testing.T) {
 	host, _ := newHost(t, toolhost.Options{})
@@ -114,7 +118,9 @@ func TestTokens(t *testing.T) {
 	require.Equal(t, `{"result":"token"}`, f.do("POST", "/tools/who", "", "Authorization: Bearer "+token).body)
 	require.Equal(t, `{"result":"token"}`, f.do("POST", "/tools/who", "", "Authorization: bearer "+token).body)
 	require.Equal(t, `{"result":"operator"}`, f.do("POST", "/tools/who", "", "Authorization: Bearer "+operator).body)
-	require.Equal(t, 418, f.do("GET", "/mcp", "", "Authorization: Bearer "+token).status)
+	a := f.do("GET", "/mcp", "", "Authorization: Bearer "+token, "Session-Id: s")
+	require.Equal(t, 418, a.status)
+	require.Equal(t, "token mcp s", a.header.Get("Caller"))
 }
 
 // Without a token everybody who reaches the server is local; a wrong token is still wrong.

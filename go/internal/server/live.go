@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"strconv"
 	"sync"
 
 	"github.com/hukilau/hukilau/go/internal/toolhost"
@@ -41,7 +42,8 @@ func (l *liveCalls) count() int {
 	return len(l.calls)
 }
 
-// What is kept of the events of a call for who asks later; older ones are dropped.
+// What is kept of the events of a call for who asks later; older ones are dropped, and of one that is larger only
+// its size is told.
 const (
 	keptEvents = 256
 	keptBytes  = 256 << 10
@@ -80,11 +82,14 @@ func (c *liveCall) Accepted(ctx context.Context) *toolhost.Error {
 }
 
 func (c *liveCall) tell(e event) {
+	if len(e.data) > keptBytes {
+		e.data = append(strconv.AppendInt([]byte(`{"dropped":`), int64(len(e.data)), 10), '}')
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.events = append(c.events, e)
 	c.bytes += len(e.data)
-	for len(c.events) > keptEvents || c.bytes > keptBytes && len(c.events) > 1 {
+	for len(c.events) > keptEvents || c.bytes > keptBytes {
 		c.bytes -= len(c.events[0].data)
 		c.events[0] = event{}
 		c.events = c.events[1:]

@@ -35,6 +35,7 @@ func (s *Server) metrics(x *exchange) {
 	m.gauge("hukilau_calls_apart", "Calls that run on their own.", float64(s.live.count()))
 	m.gauge("hukilau_tools", "Tools that are served.", float64(len(s.options.Host.Tools())))
 	m.gauge("hukilau_tools_broken", "Definitions that could not be loaded.", float64(len(s.options.Broken())))
+	m.gauge("hukilau_body_bytes", "Memory of large bodies of requests.", float64(s.bodies.Load()))
 	m.gauge("hukilau_vm_idle_bytes", "Memory of VMs that wait for calls.", float64(engine.IdleBytes()))
 	x.writeBody(http.StatusOK, typeMetrics, m.text)
 }

@@ -1,8 +1,11 @@
 package server
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 
+	"github.com/hukilau/hukilau/go/internal/schema"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 )
 
@@ -10,12 +13,13 @@ import (
 func (s *Server) openapi(x *exchange) {
 	paths, schemas := map[string]any{}, map[string]any{"Error": errorSchema(), "Pending": pendingSchema()}
 	for _, t := range s.options.Host.Tools() {
-		schemas[t.Name+".params"] = moved(document(t.Params), "#/components/schemas/"+t.Name+".params")
+		schemas[t.Name+".params"] = component(t.Params, t.Name+".params")
 		if t.Result != nil {
-			schemas[t.Name+".result"] = moved(document(t.Result), "#/components/schemas/"+t.Name+".result")
+			schemas[t.Name+".result"] = component(t.Result, t.Name+".result")
 		}
 		paths["/tools/"+t.Name] = map[string]any{"post": operation(t)}
 	}
+	paths["/calls/{call}"] = callPath()
 	version := s.options.Version
 	if version == "" {
 		version = "0"
@@ -71,6 +75,26 @@ func operation(t *tooldef.Tool) map[string]any {
 	return o
 }
 
+// callPath is where a call is asked for that runs on its own or waits for approval.
+func callPath() map[string]any {
+	text := map[string]any{"type": "string"}
+	body := map[string]any{"type": "object", "required": []any{"call", "tool", "state"}, "properties": map[string]any{
+		"call": text, "tool": text, "created": text, "finished": text, "result": true, "error": true,
+		"state": map[string]any{"enum": []any{"pending", "approved", "denied", "expired", "running", "done", "interrupted"}},
+	}}
+	return map[string]any{
+		"parameters": []any{map[string]any{"name": "call", "in": "path", "required": true, "schema": text}},
+		"get": map[string]any{
+			"operationId": "calls.get", "description": "How far a call is that runs on its own or waits for approval.",
+			"responses": map[string]any{"200": map[string]any{"description": "The call.", "content": jsonBody(body)}, "default": ref("responses/Error")},
+		},
+		"delete": map[string]any{
+			"operationId": "calls.cancel", "description": "Cancels a call that runs on its own.",
+			"responses": map[string]any{"204": map[string]any{"description": "The call ends."}, "default": ref("responses/Error")},
+		},
+	}
+}
+
 func header(name, description string) map[string]any {
 	return map[string]any{"name": name, "in": "header", "description": description, "schema": map[string]any{"type": "string"}}
 }
@@ -104,6 +128,32 @@ var (
 	byName     = map[string]bool{"properties": true, "patternProperties": true, "$defs": true, "definitions": true, "dependentSchemas": true}
 )
 
+// component is a schema as a part of the document.
+func component(s *schema.Schema, name string) any {
+	doc := document(s)
+	object, ok := doc.(map[string]any)
+	if _, own := object["$id"]; ok && !own && hasAnchors(doc) {
+		named := maps.Clone(object) // anchors are found from a schema with an address only
+		named["$id"] = "urn:hukilau:" + name
+		return named
+	}
+	return moved(doc, "#/components/schemas/"+name)
+}
+
+func hasAnchors(value any) bool {
+	switch v := value.(type) {
+	case []any:
+		return slices.ContainsFunc(v, hasAnchors)
+	case map[string]any:
+		for key, member := range v {
+			if key == "$anchor" || key == "$dynamicAnchor" || key == "$recursiveAnchor" || hasAnchors(member) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // moved is a schema whose references to itself hold at its place within another document.
 func moved(schema any, place string) any {
 	switch v := schema.(type) {
@@ -132,7 +182,7 @@ func movedKeyword(key string, value any, place string) any {
 	switch {
 	case notSchemas[key]:
 		return value
-	case (key == "$ref" || key == "$dynamicRef") && text && len(target) > 0 && target[0] == '#':
+	case key == "$ref" && text && len(target) > 0 && target[0] == '#':
 		return place + target[1:]
 	case byName[key] && object:
 		out := make(map[string]any, len(members))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/store"
+	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
 // exchange is one request with its answer.
@@ -20,8 +21,9 @@ type exchange struct {
 	body  *buffer // what was read, until the end
 	held  int64   // of the budget for bodies
 	begun bool    // the answer is under way
-	// unwanted says that the body is too large to be read.
-	unwanted bool
+	code  int     // of the answer, once it is known
+	// unread says that the body, or what is left of it, may still come.
+	unread bool
 }
 
 // ServeHTTP implements http.Handler.
@@ -31,6 +33,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header()["X-Request-Id"] = []string{x.id}
 	if r.ContentLength == 0 {
 		x.untimed()
+	} else {
+		x.unread = true
 	}
 	if f := x.check(); f != nil {
 		x.fail(f)
@@ -47,6 +51,10 @@ func (x *exchange) end() {
 	x.body.free()
 	x.s.bodies.Add(-x.held)
 	cause := recover()
+	if l := x.s.options.Logger; l.Enabled(x.r.Context(), slog.LevelDebug) {
+		l.LogAttrs(x.r.Context(), slog.LevelDebug, "request", slog.String("request", x.id), slog.String("method", x.r.Method),
+			slog.String("path", x.r.URL.Path), slog.String("caller", x.who.name), slog.Int("status", x.code))
+	}
 	if cause == nil {
 		x.swallow()
 		return
@@ -116,12 +124,24 @@ func (s *Server) route(x *exchange) {
 	case path == "/metrics":
 		x.get(s.metrics)
 	case path == "/mcp" && s.options.MCP != nil:
-		x.begun = true
-		x.r.Body = &timedBody{x.r.Body, x}
-		s.options.MCP.ServeHTTP(x.w, x.r)
+		s.serveMCP(x)
 	default:
 		x.fail(noRoute(path))
 	}
+}
+
+// serveMCP hands over to the Model Context Protocol, which is told who calls.
+func (s *Server) serveMCP(x *exchange) {
+	session, f := x.session()
+	if f != nil {
+		x.fail(f)
+		return
+	}
+	who := toolhost.Caller{Name: x.who.name, Face: "mcp", Session: session}
+	r := x.r.WithContext(toolhost.WithCaller(x.r.Context(), who))
+	r.Body = &timedBody{r.Body, x}
+	x.begun, x.unread = true, false
+	s.options.MCP.ServeHTTP(x.w, r)
 }
 
 func noRoute(path string) *fault {

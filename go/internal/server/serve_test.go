@@ -237,7 +237,10 @@ func TestBudgetOfBodies(t *testing.T) {
 	go func() { done <- f.send(request) }()
 	_, err = io.WriteString(w, large)
 	require.NoError(t, err)
-	eventually(t, "it is held", func() bool { return f.do("POST", "/tools/echo", large).status == 503 })
+	eventually(t, "it is held", func() bool {
+		return strings.Contains(f.do("GET", "/metrics", "").body, "hukilau_body_bytes 1.048576e+06")
+	})
+	require.Equal(t, 503, f.do("POST", "/tools/echo", large).status)
 	require.Equal(t, 200, f.do("POST", "/tools/echo", "{}").status)
 	require.NoError(t, w.CloseWithError(io.EOF))
 	require.Equal(t, 200, (<-done).status)
@@ -258,11 +261,11 @@ func TestApprovedElsewhere(t *testing.T) {
 		_, err := s.store.Approvals.Decide(t.Context(), id, true, "cli")
 		require.NoError(t, err)
 	}
-	require.Equal(t, map[string]any{"done": "prod"}, s.finished("/calls/"+id).tree(t)["result"])
+	require.Equal(t, map[string]any{"done": "prod"}, s.finished("/calls/" + id).tree(t)["result"])
 	state, err := s.store.State.Load(t.Context(), "session:a")
 	require.NoError(t, err)
 	require.Equal(t, "1", string(state["ran"]), "the state of the session that asked")
-	require.Equal(t, "not_found", s.finished("/calls/"+other).tree(t)["error"].(map[string]any)["code"])
+	require.Equal(t, "not_found", s.finished("/calls/" + other).tree(t)["error"].(map[string]any)["code"])
 }
 
 // A listener that fails ends the server.

@@ -297,6 +297,11 @@ func TestX10LargeBody(t *testing.T) {
 		a := f.send(r)
 		require.Equal(t, 413, a.status)
 		require.Equal(t, "too_large", a.code(t))
+		// Whatever it is refused for, the reason arrives.
+		r, err = http.NewRequest("POST", f.URL+"/tools/echo", &zeros{})
+		require.NoError(t, err)
+		r.ContentLength = length
+		require.Equal(t, 401, f.send(r, "Authorization: Bearer wrong").status)
 	}
 }
 

@@ -12,30 +12,61 @@ import (
 type feed struct {
 	teller
 	events   chan event
+	large    chan struct{} // holds one element while a large event waits
 	accepted chan struct{}
 }
 
-// feedRoom is how many events wait for a slow client.
-const feedRoom = 16
+const (
+	feedRoom   = 16       // events that wait for a slow client
+	largeEvent = 64 << 10 // bytes; of larger ones only one waits
+)
 
 func newFeed() *feed {
-	f := &feed{events: make(chan event, feedRoom), accepted: make(chan struct{})}
+	f := &feed{events: make(chan event, feedRoom), large: make(chan struct{}, 1), accepted: make(chan struct{})}
 	f.put = func(ctx context.Context, e event, mayDrop bool) error {
 		if mayDrop {
-			select {
-			case f.events <- e:
-			default: // the operator's log has the line
-			}
+			f.offer(e)
 			return nil
 		}
+		return f.wait(ctx, e)
+	}
+	return f
+}
+
+// offer drops the event where there is no room; the operator's log has the line.
+func (f *feed) offer(e event) {
+	if len(e.data) > largeEvent {
+		return
+	}
+	select {
+	case f.events <- e:
+	default:
+	}
+}
+
+func (f *feed) wait(ctx context.Context, e event) error {
+	if len(e.data) > largeEvent {
 		select {
-		case f.events <- e:
-			return nil
+		case f.large <- struct{}{}:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
-	return f
+	select {
+	case f.events <- e:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// write writes an event that waited.
+func (f *feed) write(w *eventWriter, e event) error {
+	err := w.event(e, w.last+1)
+	if len(e.data) > largeEvent {
+		<-f.large
+	}
+	return err
 }
 
 // Accepted implements toolhost.Follower.
@@ -90,12 +121,12 @@ func (s *Server) follow(f *feed, w *eventWriter, done <-chan ended, cancel conte
 			accepted = nil
 			gone(w.begin())
 		case e := <-f.events:
-			gone(w.event(e, w.last+1))
+			gone(f.write(w, e))
 		case <-ticks.C:
 			gone(w.comment("alive"))
 		case e := <-done:
 			for len(f.events) > 0 {
-				gone(w.event(<-f.events, w.last+1))
+				gone(f.write(w, <-f.events))
 			}
 			select {
 			case <-accepted:

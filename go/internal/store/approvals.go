@@ -40,7 +40,7 @@ type Approval struct {
 	Arguments     json.RawMessage
 	ArgumentsHash string // set by the store: SHA-256 in hex of Arguments
 	Caller        string
-	Session       string // whose state the call works on; "" is that of Caller
+	Session       string    // whose state the call works on; "" is that of Caller
 	Created       time.Time // set by the store
 	Expires       time.Time
 

@@ -105,7 +105,7 @@ func (c *call) use(ctx context.Context, s *store.Store, text []byte) (*Answer, *
 	case a.State == store.Done:
 		return keptAnswer(&a)
 	case a.State == store.Running:
-		return nil, waits(a.ID, a.State, "the call "+a.ID+" was approved, and runs")
+		return c.awaitOutcome(ctx, s, a.ID)
 	case a.State == store.Pending:
 		return nil, c.needsApproval(a.ID, a.Expires)
 	case a.State == store.Denied:
@@ -123,6 +123,32 @@ func waits(id string, state store.CallState, message string) *Error {
 	return &Error{Code: NeedsApproval, Detail: string(state), ID: id, Message: message, Data: map[string]any{"approval": id}}
 }
 
+// outcomePoll is how often the store is asked for the outcome of a call that runs elsewhere.
+const outcomePoll = 50 * time.Millisecond
+
+// awaitOutcome waits until an approved call that runs already, perhaps in another process, has ended. No longer
+// than it may run: then the caller asks again.
+func (c *call) awaitOutcome(ctx context.Context, s *store.Store, id string) (*Answer, *Error) {
+	ctx, cancel := context.WithTimeout(ctx, c.runner.timeout())
+	defer cancel()
+	tick := time.NewTicker(outcomePoll)
+	defer tick.Stop()
+	for {
+		a, err := s.Approvals.Get(ctx, id)
+		switch {
+		case err == nil && a.State == store.Done:
+			return keptAnswer(&a)
+		case err == nil && a.State != store.Running:
+			return nil, &Error{Code: Permission, Detail: string(a.State), Message: fmt.Sprintf("the call %s is %s; make it anew", a.ID, a.State)}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, waits(id, store.Running, "the call "+id+" was approved, and runs")
+		}
+	}
+}
+
 // keptAnswer is how an approved call ended before.
 func keptAnswer(a *store.Approval) (*Answer, *Error) {
 	if f := a.Outcome.Error; f != nil {
@@ -131,21 +157,22 @@ func keptAnswer(a *store.Approval) (*Answer, *Error) {
 	return &Answer{ID: a.ID, JSON: a.Outcome.Result, Took: a.Finished.Sub(a.Started)}, nil
 }
 
-// claim uses up an approval. Whoever comes second is told that the call runs.
-func (c *call) claim(ctx context.Context, approval string) *Error {
+// claim uses up an approval. Whoever comes second gets the answer of the first.
+func (c *call) claim(ctx context.Context, approval string) (*Answer, *Error) {
 	if approval == "" {
-		return nil
+		return nil, nil
 	}
-	a, err := c.host.options.Store.Approvals.Claim(ctx, approval)
+	s := c.host.options.Store
+	a, err := s.Approvals.Claim(ctx, approval)
 	if err == nil {
 		c.claimed = a.ID
-		return nil
+		return nil, nil
 	}
 	var known *store.Error
 	if errors.As(err, &known) && (known.State == store.Running || known.State == store.Done) {
-		return waits(approval, store.Running, "the call "+approval+" was approved, and runs")
+		return c.awaitOutcome(ctx, s, approval)
 	}
-	return &Error{Code: Permission, Message: "the approval cannot be used: " + c.storeTold(err), cause: err}
+	return nil, &Error{Code: Permission, Message: "the approval cannot be used: " + c.storeTold(err), cause: err}
 }
 
 // settle stores how an approved call ended, for whoever asks later.

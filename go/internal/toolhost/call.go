@@ -113,8 +113,8 @@ func (c *call) run(ctx context.Context) (answer *Answer, failed *Error) {
 		return nil, failed
 	}
 	defer leave()
-	if failed := c.claim(ctx, approval); failed != nil {
-		return nil, failed
+	if answer, failed := c.claim(ctx, approval); answer != nil || failed != nil {
+		return answer, failed
 	}
 	return c.invoke(ctx)
 }
