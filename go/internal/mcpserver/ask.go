@@ -18,13 +18,19 @@ import (
 // asking asks the client's user, and waits for what they say.
 type asking func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error)
 
-// canAsk says whether the client can show its user a form.
+// canAsk says whether the client can show its user a form: as its request says, or else its session.
 func canAsk(req *mcp.CallToolRequest) bool {
-	can := req.ClientCapabilities()
-	if can == nil || can.Elicitation == nil {
+	// In place of ClientCapabilities, which decodes all of them anew for each request.
+	if said, ok := req.Params.GetMeta()[mcp.MetaKeyClientCapabilities].(map[string]any); ok {
+		can, ok := said["elicitation"].(map[string]any)
+		return ok && (can["form"] != nil || can["url"] == nil)
+	}
+	began := req.Session.InitializeParams()
+	if began == nil || began.Capabilities == nil || began.Capabilities.Elicitation == nil {
 		return false
 	}
-	return can.Elicitation.Form != nil || can.Elicitation.URL == nil // neither: from before there were two kinds
+	can := began.Capabilities.Elicitation
+	return can.Form != nil || can.URL == nil // neither: from before there were two kinds
 }
 
 // sessionAsk asks by a request to the client, within the answer to its own.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -324,4 +326,54 @@ func TestStdioEndsWithItsContext(t *testing.T) {
 	f.running(t)()
 	cancel()
 	require.ErrorIs(t, <-ended, context.Canceled)
+}
+
+// counted counts the writes to a listener's connections.
+type counted struct {
+	net.Listener
+	writes atomic.Int64
+}
+
+type countedConn struct {
+	net.Conn
+	writes *atomic.Int64
+}
+
+func (l *counted) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return countedConn{c, &l.writes}, err
+}
+
+func (c countedConn) Write(p []byte) (int, error) {
+	c.writes.Add(1)
+	return c.Conn.Write(p)
+}
+
+// An answer is one write, and the end of a stream is in the write of its last event: between two small writes a
+// kept connection may wait for the other side's delayed acknowledgement.
+func TestOneWriteForEachAnswer(t *testing.T) {
+	f := serving(t, tool(t, "echo", echo), tool(t, "steps", `function invoke(ctx) ctx.progress(1) end`))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	through := &counted{Listener: listener}
+	server := &http.Server{Handler: f.server.HTTP()}
+	go server.Serve(through)
+	defer server.Close()
+	defer http.DefaultClient.CloseIdleConnections()
+	w := &web{t: t, url: "http://" + listener.Addr().String(), header: http.Header{}}
+	w.greet("2025-11-25", "{}")
+	sent := func(body string) int64 {
+		before := through.writes.Load()
+		w.post(body)
+		return through.writes.Load() - before
+	}
+	for range 3 {
+		require.EqualValues(t, 1, sent(callOf("1", "echo", `{"a":1}`)))
+		require.EqualValues(t, 2, sent(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"steps","_meta":{"progressToken":"t"}}}`))
+	}
+	w.session = ""
+	w.modern("tools/call", "echo")
+	for range 3 {
+		require.EqualValues(t, 1, sent(strings.Replace(modernCall("echo", "{}"), `"logLevel":"debug",`, "", 1)))
+	}
 }

@@ -86,7 +86,7 @@ func faults(failed *toolhost.Error) string {
 // placed says where, if the message does not name it itself.
 func placed(path, message string) string {
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	if name == "" || strings.Contains(message, name) {
+	if name == "" || strings.Contains(message, ": "+name) { // as in "missing required parameter: city"
 		return message
 	}
 	return path + ": " + message
