@@ -306,6 +306,26 @@ func TestSearchesEnd(t *testing.T) {
 	require.NoError(t, p.Close())
 }
 
+// The largest tables that are let through are made in a moment.
+func TestLargeTables(t *testing.T) {
+	books := vorbisMaxEntries / vorbisMaxBook
+	setup := setupWith(books, func(w *bitWriter) {
+		for range books {
+			w.put(0x564342, 24).put(1, 16).put(vorbisMaxBook, 24).put(0, 2)
+			for range vorbisMaxBook {
+				w.put(13, 5)
+			}
+			w.put(0, 4)
+		}
+		w.put(0, 6).put(0, 16).put(0, 6).put(1, 16).put(0, 5).put(0, 13).put(0, 2).put(4, 4)
+		w.put(0, 6).put(1, 16).put(0, 24).put(8, 24).put(0, 24).put(0, 6).put(0, 8).put(0, 64)
+	})
+	require.NoError(t, checkVorbisSetup(setup))
+	begun := time.Now()
+	require.ErrorContains(t, playable(songs(map[string][]byte{"x.ogg": vorbisWith(vorbisStart(2, 44100, 0xB8), setup)}), "x"), "decoding error")
+	require.Less(t, time.Since(begun), 20*time.Second)
+}
+
 // A decoder that panics is an error of its file.
 func TestPanicsAreErrors(t *testing.T) {
 	none := []int{}
