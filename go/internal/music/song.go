@@ -5,7 +5,9 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"strconv"
 	"strings"
+	"syscall"
 	"unicode"
 	"unicode/utf8"
 
@@ -76,6 +78,15 @@ func find(folder fs.FS, id string) (string, error) {
 	return "", fail(CodeAmbiguous, "there are several songs %q: give one of %s", id, orList(found))
 }
 
+// orList is "a, b or c".
+func orList(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
 // forms are the ways in which file systems write the same name.
 func forms(id string) []string {
 	list := []string{id}
@@ -101,7 +112,7 @@ func hasExtension(name string) bool {
 func isFile(folder fs.FS, name, id string) (bool, error) {
 	info, err := fs.Stat(folder, name)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), err != nil && strings.Contains(err.Error(), "not a directory"):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENAMETOOLONG):
 		return false, nil
 	case err != nil:
 		return false, unopened(id, err)
@@ -127,15 +138,16 @@ func kindOf(mode fs.FileMode) string {
 
 // unopened is the error for a file that is there and cannot be opened.
 func unopened(id string, err error) error {
-	message := plainCause(err)
-	if strings.Contains(message, "escapes") {
-		return &Error{Code: CodeRefused, Message: "song " + quoted(id) + ": a link leads out of the music folder", cause: err}
+	e := &Error{Code: CodeIO, Message: "song " + strconv.Quote(id) + ": " + plainCause(err), cause: err}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		e.Code = CodeRefused
+	case errors.As(err, new(syscall.Errno)), errors.Is(err, fs.ErrInvalid), errors.Is(err, fs.ErrClosed):
+	case errors.As(err, new(*fs.PathError)):
+		// An os.Root has no error value to compare with for this: it is what is left.
+		e.Code, e.Message = CodeRefused, "song "+strconv.Quote(id)+": a link leads out of the music folder"
 	}
-	code := CodeIO
-	if errors.Is(err, fs.ErrPermission) {
-		code = CodeRefused
-	}
-	return &Error{Code: code, Message: "song " + quoted(id) + ": " + message, cause: err}
+	return e
 }
 
 // plainCause is an error without paths of the machine.

@@ -7,7 +7,7 @@ import (
 )
 
 // The decoder of Vorbis makes room for what headers claim, and looks for the end of codes that have none. So
-// what it gets is checked first, as far as that matters.
+// what it gets is checked first.
 
 // How large the tables of a stream may be. Encoders make tenths of this.
 const (
@@ -50,8 +50,8 @@ func (b *vorbisBits) take(n int) (value uint32) {
 	return value
 }
 
-// checkVorbisSetup checks the code books, which the third packet begins with. The rest of it is small, or
-// makes the decoder panic at most.
+// checkVorbisSetup checks the third packet up to the residues. What follows is small, or makes the decoder panic
+// at most.
 func checkVorbisSetup(p []byte) error {
 	if !bytes.HasPrefix(p, []byte("\x05vorbis")) {
 		return damaged("its third header is none of Vorbis")
@@ -66,6 +66,73 @@ func checkVorbisSetup(p []byte) error {
 		entries, values = entries+e, values+v
 		if entries > vorbisMaxEntries || values > vorbisMaxValues {
 			return damaged("its tables are too large")
+		}
+	}
+	for range bits.take(6) + 1 {
+		if bits.take(16) != 0 {
+			return damaged("its third header is damaged")
+		}
+	}
+	for range bits.take(6) + 1 {
+		if bits.take(16) != 1 {
+			return damaged("it has a floor of a kind that only the first encoders made, or is damaged")
+		}
+		passFloor(bits)
+	}
+	for range bits.take(6) + 1 {
+		if err := checkResidue(bits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// passFloor reads a floor of kind 1.
+func passFloor(bits *vorbisBits) {
+	classes := make([]uint32, bits.take(5))
+	last := uint32(0)
+	for i := range classes {
+		classes[i] = bits.take(4)
+		last = max(last, classes[i])
+	}
+	var sizes [16]uint32
+	for class := range last + 1 {
+		sizes[class] = bits.take(3) + 1
+		sub := bits.take(2)
+		if sub > 0 {
+			bits.take(8)
+		}
+		for range 1 << sub {
+			bits.take(8)
+		}
+	}
+	bits.take(2)
+	width := int(bits.take(4))
+	for _, class := range classes {
+		for range sizes[class] {
+			bits.take(width)
+		}
+	}
+}
+
+// checkResidue reads a residue. One that ends before it begins would keep the decoder busy for minutes.
+func checkResidue(bits *vorbisBits) error {
+	kind, begin, end := bits.take(16), bits.take(24), bits.take(24)
+	if kind > 2 || begin > end || bits.over {
+		return damaged("its third header is damaged")
+	}
+	bits.take(24)
+	stages := make([]uint32, bits.take(6)+1)
+	bits.take(8)
+	for i := range stages {
+		stages[i] = bits.take(3)
+		if bits.take(1) == 1 {
+			stages[i] |= bits.take(5) << 3
+		}
+	}
+	for _, stage := range stages {
+		for ; stage > 0; stage &= stage - 1 {
+			bits.take(8)
 		}
 	}
 	return nil
