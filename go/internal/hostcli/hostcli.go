@@ -9,7 +9,7 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/program"
-	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
+	"github.com/hukilau/hukilau/go/internal/cli/versions"
 	"github.com/hukilau/hukilau/go/internal/hostcli/mcpcmd"
 	"github.com/hukilau/hukilau/go/internal/hostcli/servecmd"
 	"github.com/hukilau/hukilau/go/internal/hostcli/toolcmd"
@@ -28,5 +28,5 @@ func Root() *cobra.Command {
 
 // Main runs the command line and gives the exit code.
 func Main(ctx context.Context, args []string, s program.Streams) int {
-	return program.Main(ctx, Root(), versioncmd.Line(), args, s)
+	return program.Main(ctx, Root(), versions.Line(), args, s)
 }
