@@ -408,3 +408,25 @@ func TestSilenceIsBroken(t *testing.T) {
 	require.Len(t, messages, 1)
 	require.EqualValues(t, "-32021", fmt.Sprint(messages[0].at("error.code")))
 }
+
+func TestAPanicEndsNoMoreThanItsCall(t *testing.T) {
+	broken := true
+	f := servingWith(t, toolhost.Options{Redact: func(text string) string {
+		if broken {
+			panic("out of order")
+		}
+		return text
+	}}, mcpserver.Options{}, tool(t, "echo", echo))
+	p := f.greeted(t, "2025-11-25", "{}")
+	w := f.web(t)
+	p.send(callOf("1", "echo", "{}"))
+	m, _ := p.answer()
+	require.Equal(t, "the server failed; its log has the story", m.at("result.content.0.text"))
+	m = w.ask("echo", "")
+	require.Equal(t, true, m.at("result.isError"))
+	require.NotContains(t, fmt.Sprint(m), "goroutine")
+	broken = false
+	p.send(callOf("2", "echo", "{}"))
+	m, _ = p.answer()
+	require.Equal(t, "{}", m.at("result.content.0.text"))
+}
