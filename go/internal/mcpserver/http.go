@@ -42,7 +42,7 @@ type endpoint struct {
 }
 
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	out := newReply(w, e.options.WriteTime)
+	out := newReply(w, e.options.WriteTime, e.options.Silence)
 	defer out.end()
 	r.Header.Del(requestHeader)
 	if id := r.Header.Get(sessionHeader); id != "" {
@@ -59,7 +59,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodPost {
-		defer e.requests.begin(r)()
+		defer e.requests.begin(r, out)()
 	}
 	handler.ServeHTTP(out, r)
 }

@@ -33,6 +33,7 @@ type Options struct {
 	SessionTime time.Duration // how long an HTTP session may be idle; 0: 1 hour
 	AskTime     time.Duration // how long a user may take to answer; 0: 5 minutes
 	WriteTime   time.Duration // how long a client may take to read what is sent to it over HTTP; 0: 30 s
+	Silence     time.Duration // on a stream over HTTP, before a comment says that it lives; 0: 15 s
 
 	// OperatorApproves leaves approvals to operators: the client's user is not asked. Clients that answer
 	// elicitations by themselves make it necessary.
@@ -82,6 +83,7 @@ func (o *Options) setDefaults() {
 	setDefault(&o.SessionTime, time.Hour)
 	setDefault(&o.AskTime, 5*time.Minute)
 	setDefault(&o.WriteTime, 30*time.Second)
+	setDefault(&o.Silence, 15*time.Second)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

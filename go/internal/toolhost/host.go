@@ -57,10 +57,11 @@ type Tools interface {
 
 // Host runs the tools of a set. Any goroutine may use it.
 type Host struct {
-	options  Options
-	current  atomic.Pointer[served]
-	admitted *admission
-	rates    rates
+	options    Options
+	current    atomic.Pointer[served]
+	admitted   *admission
+	rates      rates
+	unapproved unapproved
 
 	mu      sync.Mutex // of what changes the set
 	counted map[string]*counters
