@@ -10,6 +10,8 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/program"
 	"github.com/hukilau/hukilau/go/internal/cli/versions"
+	"github.com/hukilau/hukilau/go/internal/hostcli/approvalscmd"
+	"github.com/hukilau/hukilau/go/internal/hostcli/logcmd"
 	"github.com/hukilau/hukilau/go/internal/hostcli/mcpcmd"
 	"github.com/hukilau/hukilau/go/internal/hostcli/servecmd"
 	"github.com/hukilau/hukilau/go/internal/hostcli/toolcmd"
@@ -22,7 +24,7 @@ func Root() *cobra.Command {
 		Short: "Host tools for agents",
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(toolcmd.Command(), servecmd.Command(), mcpcmd.Command())
+	root.AddCommand(toolcmd.Command(), servecmd.Command(), mcpcmd.Command(), logcmd.Command(), approvalscmd.Command())
 	return root
 }
 
