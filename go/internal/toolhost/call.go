@@ -89,6 +89,10 @@ type call struct {
 
 // run is the pipeline: find, validate, defaults, permission, rate, approval, run, validate the result.
 func (c *call) run(ctx context.Context) (answer *Answer, failed *Error) {
+	ctx, end := c.traced(ctx)
+	if end != nil {
+		defer func() { end(failed) }()
+	}
 	defer func() {
 		if failed != nil {
 			failed = c.clientError(failed)
