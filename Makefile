@@ -100,7 +100,7 @@ test-native-san: lib-san
 
 test-go-san: lib-san $(PEERS_DIR) $(SCHEMA_TESTS)
 	HUKILAU_LIB=build/san/lib CGO_LDFLAGS='$(SANITIZERS)' \
-		tools/sanitized tools/go test -short -asan -tags hukilau_san -timeout 30m ./...
+		tools/sanitized tools/go test -short -asan -tags hukilau_san -timeout 30m $$(tools/packages-with-c)
 	HUKILAU_LIB=build/san/lib CGO_LDFLAGS='$(SANITIZERS)' \
 		tools/sanitized tools/go test -short -asan -tags hukilau_san,hukilau_malloc -timeout 30m $(ON_MALLOC)
 
