@@ -111,6 +111,9 @@ const maxStreams = 64
 // open keeps what work opens under a number, which becomes the script's.
 func (i *instance) open(c *luau.Call, texts int, work func(context.Context, Host, []string) (Stream, error)) error {
 	if len(i.streams) >= maxStreams {
+		i.forgetFailed()
+	}
+	if len(i.streams) >= maxStreams {
 		return &luau.Error{Code: luau.CodeLimit, Message: fmt.Sprintf(
 			"%s: %d streams and agents of this call are open; close what is no longer needed", c.Name(), maxStreams)}
 	}
@@ -132,6 +135,15 @@ func (i *instance) open(c *luau.Call, texts int, work func(context.Context, Host
 		}
 		return fmt.Append(nil, id), nil
 	})
+}
+
+// forgetFailed drops the streams that could not be opened.
+func (i *instance) forgetFailed() {
+	for id, s := range i.streams {
+		if o := s.(*opening); o.isClosed() {
+			delete(i.streams, id)
+		}
+	}
 }
 
 // stream: (request: string) -> string
