@@ -245,7 +245,9 @@ func TestCallFails(t *testing.T) {
 
 // A secret that looks like a part of JSON leaves JSON behind.
 func TestErrorsHaveNoSecrets(t *testing.T) {
-	redact := func(text string) string { return strings.NewReplacer("12345", "[redacted]", "true", "[redacted]").Replace(text) }
+	redact := func(text string) string {
+		return strings.NewReplacer("12345", "[redacted]", "true", "[redacted]").Replace(text)
+	}
 	f := start(t, server.Options{Redact: redact}, toolhost.Options{},
 		tool(t, "raises", `error({ code = "c", message = "key 12345", n = 12345, ok = true, deep = { key = "12345", list = { "true" } } })`))
 	a := f.do("POST", "/tools/raises", "")
