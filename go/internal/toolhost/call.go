@@ -286,7 +286,7 @@ func (c *call) invoke(outer context.Context) (*Answer, *Error) {
 
 // take reads the JSON text that the prelude gives.
 func (c *call) take(values luau.Values) ([]byte, error) {
-	var text string
+	var text []byte
 	if err := values.Scan(&text); err != nil {
 		return nil, err
 	}
@@ -294,7 +294,7 @@ func (c *call) take(values luau.Values) ([]byte, error) {
 		return nil, &luau.Error{Code: luau.CodeLimit, Message: fmt.Sprintf(
 			"the result has %d bytes as JSON; at most %d are allowed", len(text), c.host.options.MaxResult)}
 	}
-	return []byte(text), nil
+	return text, nil
 }
 
 // checkResult validates the result. Where the schema says array, a script's empty table is one.

@@ -78,9 +78,9 @@ func (c *call) argsText() []byte {
 	return text
 }
 
-// payload is what the log keeps of a JSON text.
+// payload is a JSON text for the log, which cuts it.
 func (c *call) payload(text []byte) store.Payload {
-	return store.NewPayload([]byte(c.host.options.Redact(string(text))))
+	return store.Payload{Text: c.host.options.Redact(string(text))}
 }
 
 func (c *call) hostCalls() []store.HostCall {
