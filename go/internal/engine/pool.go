@@ -31,8 +31,8 @@ type Program struct {
 	AroundArgs []any
 }
 
-// aroundChunk names Around in errors.
-const aroundChunk = "=hukilau"
+// AroundChunk names Around in errors and their frames.
+const AroundChunk = "=hukilau"
 
 // PoolOptions describe a Pool. The zero value means pristine VMs without limits.
 type PoolOptions struct {
@@ -86,7 +86,7 @@ func NewPool(config *Config, program Program, o PoolOptions) (*Pool, error) {
 	}
 	p.code = code
 	if program.Around != "" {
-		p.around, err = compileCached(aroundChunk, program.Around, config.compileOptions())
+		p.around, err = compileCached(AroundChunk, program.Around, config.compileOptions())
 	}
 	return p, err
 }
@@ -246,7 +246,7 @@ func (p *Pool) runAround(ctx context.Context, vm *VM) (around *luau.Function, er
 	if p.around == nil {
 		return nil, nil
 	}
-	chunk, err := vm.state.Load(p.around, aroundChunk, luau.LoadOptions{})
+	chunk, err := vm.state.Load(p.around, AroundChunk, luau.LoadOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -399,7 +399,7 @@ func (v *VM) chunkThenEntry(chunk, around *luau.Function, name string) (*luau.Fu
 
 // bound makes a function of our own that holds on to args.
 func (v *VM) bound(source string, args ...any) (*luau.Function, error) {
-	out, err := v.state.Do(context.Background(), aroundChunk, source, args...)
+	out, err := v.state.Do(context.Background(), AroundChunk, source, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -235,12 +235,26 @@ func (p *Project) loadOptions(c *config.Config, files module.FS) tooldef.Options
 		Scripts: map[string]tooldef.Script{}, Policies: map[string]tooldef.Policy{},
 	}
 	for name, s := range c.Tools.Scripts {
+		if !p.isMeant(c.Path(s.Path)) {
+			continue
+		}
 		o.Scripts[name] = tooldef.Script{Path: s.Path, Timeout: s.Timeout, Approve: s.Approve, Rate: rateOf(s.Rate), Config: s.Config}
 	}
 	for name, policy := range c.Tools.Policies {
 		o.Policies[name] = policyOf(policy)
 	}
 	return o
+}
+
+// isMeant says whether a [tools.script] belongs to the tools: not where others are named in place of all.
+func (p *Project) isMeant(path string) bool {
+	if len(p.given) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(p.given, func(given string) bool {
+		inside, err := filepath.Rel(given, path)
+		return err == nil && filepath.IsLocal(inside)
+	})
 }
 
 // resolver finds what a tool requires: files beside it, library folders and the SDK.

@@ -55,3 +55,14 @@ func OneArg(what string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// Verb refuses arguments of a command that only has commands below it: they are no names of one.
+func Verb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return Usagef("%s has no command %q; did you mean %s?", cmd.CommandPath(), args[0], near[0])
+	}
+	return Usagef("%s has no command %q", cmd.CommandPath(), args[0])
+}
