@@ -107,7 +107,7 @@ func (r *runner) endServing(line int) {
 
 // toml looks at a piece of hukilau.toml: its keys are known, its values are of their types.
 func (r *runner) toml(b block) {
-	_, err := config.Parse([]byte(b.text), config.Options{LookupEnv: func(string) (string, bool) { return "set", true }})
+	_, err := config.Parse([]byte(b.text), config.Options{LookupEnv: func(name string) (string, bool) { return "the value of " + name, true }})
 	if err != nil {
 		r.fault(b.line, "%v", err)
 	}

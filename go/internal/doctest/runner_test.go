@@ -140,7 +140,7 @@ func (r *runner) used(b block, index int) bool {
 		case isTool(b.name): // it is tested when the page ends
 			return true
 		case i == index || other.lang == "text":
-		case runs && base == "hukilau.toml" && strings.Contains(other.text, "luau "):
+		case base == "hukilau.toml" && (runs && strings.Contains(other.text, "luau ") || isTool(other.name)):
 			return true
 		case runs && strings.HasPrefix(base, "."), runs && testFile.MatchString(base) && strings.Contains(other.text, "luau test"):
 			return true
