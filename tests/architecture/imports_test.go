@@ -47,7 +47,7 @@ var layers = []layer{
 	{"toolhost", `^go/internal/toolhost$`, false},
 	{"services", `^go/internal/(server|mcpserver|gateway|plan|kb)(/|$)`, true},
 	{"app", `^go/internal/(host)?app(/|$)`, true},
-	{"cli", `^go/internal/cli/(exit|runflags|program)$`, true},
+	{"cli", `^go/internal/cli/(exit|runflags|program|versions)$`, true},
 	{"host flags", `^go/internal/hostcli/hostflags$`, false},
 	{"verbs", `^go/internal/(cli|hostcli)/\w+cmd$`, false},
 	{"command line", `^go/internal/(cli|hostcli)$`, false},

@@ -12,7 +12,7 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/program"
-	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
+	"github.com/hukilau/hukilau/go/internal/cli/versions"
 	"github.com/hukilau/hukilau/go/internal/hostcli"
 )
 
@@ -23,7 +23,7 @@ func main() { os.Exit(run()) }
 
 func run() int {
 	log.SetOutput(io.Discard) // libraries write there; what we have to say goes through slog
-	versioncmd.Build.Version, versioncmd.Build.Commit = version, commit
+	versions.Build.Version, versions.Build.Commit = version, commit
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	signals := make(chan os.Signal, 2)

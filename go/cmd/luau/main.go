@@ -12,7 +12,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/hostedcmd"
-	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
+	"github.com/hukilau/hukilau/go/internal/cli/versions"
 )
 
 // Set by the linker.
@@ -23,7 +23,7 @@ func main() { os.Exit(run()) }
 func run() int {
 	// net/http writes there about servers that send more than they said, past all that a user set.
 	log.SetOutput(io.Discard)
-	versioncmd.Build.Version, versioncmd.Build.Commit = version, commit
+	versions.Build.Version, versions.Build.Commit = version, commit
 	hostedcmd.HandOver = handOver
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)

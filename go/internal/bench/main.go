@@ -19,6 +19,7 @@ func main() {
 	only := flag.String("only", "", "only lines that contain this text")
 	asleep := flag.Int("asleep", 0, "internal: let so many scripts sleep, print bytes each and threads")
 	serving := flag.Bool("serve", false, "internal: answer HTTP requests until standard input ends")
+	bare := flag.String("bare", "", "internal: be a bare server of this kind, http or mcp")
 	url := flag.String("requests", "", "internal: send many requests there at once")
 	flag.Parse()
 	var err error
@@ -27,6 +28,8 @@ func main() {
 		err = sleepers(*asleep)
 	case *serving:
 		err = serve()
+	case *bare != "":
+		err = serveBare(*bare)
 	case *url != "":
 		err = requests(*url)
 	default:

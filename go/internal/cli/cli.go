@@ -15,6 +15,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/testcmd"
 	"github.com/hukilau/hukilau/go/internal/cli/typescmd"
 	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
+	"github.com/hukilau/hukilau/go/internal/cli/versions"
 )
 
 // Streams are where a command reads and writes.
@@ -34,5 +35,5 @@ func Root() *cobra.Command {
 
 // Main runs the command line and gives the exit code.
 func Main(ctx context.Context, args []string, s Streams) int {
-	return program.Main(ctx, Root(), versioncmd.Line(), args, s)
+	return program.Main(ctx, Root(), versions.Line(), args, s)
 }

@@ -2,6 +2,7 @@ package hostapp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -25,6 +26,7 @@ type Host struct {
 
 	clients clients
 	models  modelSet
+	tracing *tracing
 }
 
 // HostOptions say what a Host is for. The zero value keeps state and log in the project's state folder.
@@ -38,15 +40,19 @@ func (p *Project) NewHost(ctx context.Context, o HostOptions) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
+	traces, err := newTracing(ctx)
+	if err != nil {
+		return nil, err
+	}
 	path := store.Memory
 	if !o.InMemory {
 		path = p.StatePath()
 	}
 	s, err := store.Open(ctx, store.Options{Path: path})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, traces.close())
 	}
-	h := &Host{Project: p, Store: s, Logger: logger}
+	h := &Host{Project: p, Store: s, Logger: logger, tracing: traces}
 	h.models.host = h
 	c := p.Config()
 	h.Host = toolhost.New(toolhost.Options{
@@ -54,7 +60,7 @@ func (p *Project) NewHost(ctx context.Context, o HostOptions) (*Host, error) {
 		Log: uint64(c.Limits.Log), Depth: c.Limits.Depth, Tokens: int64(c.Limits.Tokens),
 		MaxRuns: c.Server.MaxRuns, Queue: c.Server.Queue,
 		Environ: os.Environ, Folder: p.Folder, Resolver: h.resolver, HTTP: h.clients.of,
-		Store: s, Redact: p.redact, Logger: logger, Models: h.models.find,
+		Store: s, Redact: p.redact, Logger: logger, Models: h.models.find, Tracer: traces.tracer(),
 	})
 	h.publish()
 	return h, nil
@@ -86,6 +92,9 @@ func (h *Host) Close() error {
 	h.Host.Close()
 	h.models.close()
 	h.clients.close()
+	if err := h.tracing.close(); err != nil {
+		h.Logger.Warn(err.Error())
+	}
 	return h.Store.Close()
 }
 

@@ -161,8 +161,10 @@ func (p *Project) Reload(ctx context.Context) error {
 // Close closes the folders. Nothing of the project may be used then.
 func (p *Project) Close() error { return p.files.close() }
 
-func (p *Project) readConfig() (*config.Config, error) {
-	o := config.Options{Name: ConfigName, Dir: p.Folder, LookupEnv: os.LookupEnv}
+func (p *Project) readConfig() (*config.Config, error) { return p.parseConfig(os.LookupEnv) }
+
+func (p *Project) parseConfig(lookup func(string) (string, bool)) (*config.Config, error) {
+	o := config.Options{Name: ConfigName, Dir: p.Folder, LookupEnv: lookup}
 	if p.file == "" {
 		return config.Parse(nil, o)
 	}

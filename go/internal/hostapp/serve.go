@@ -36,7 +36,7 @@ func (h *Host) Serve(ctx context.Context, o Serving) error {
 		Host: h.Host, Store: h.Store, Logger: h.Logger, MCP: mcp.HTTP(), Version: o.Version,
 		Bind: bind, Token: c.Token, OperatorToken: c.OperatorToken, AllowedHosts: c.Hosts, Origins: c.Cors,
 		BodyLimit: c.BodyLimit, HeaderTimeout: c.HeaderTimeout, BodyTimeout: c.RequestTimeout, IdleTimeout: c.IdleTimeout,
-		DrainTime: c.Drain, Broken: h.broken, Redact: h.Project.redact,
+		DrainTime: c.Drain, Broken: h.broken, Redact: h.Project.redact, Traced: h.tracing.provider != nil,
 	})
 	if err != nil {
 		return err

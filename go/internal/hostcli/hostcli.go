@@ -9,7 +9,9 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/program"
-	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
+	"github.com/hukilau/hukilau/go/internal/cli/versions"
+	"github.com/hukilau/hukilau/go/internal/hostcli/approvalscmd"
+	"github.com/hukilau/hukilau/go/internal/hostcli/logcmd"
 	"github.com/hukilau/hukilau/go/internal/hostcli/mcpcmd"
 	"github.com/hukilau/hukilau/go/internal/hostcli/servecmd"
 	"github.com/hukilau/hukilau/go/internal/hostcli/toolcmd"
@@ -22,11 +24,11 @@ func Root() *cobra.Command {
 		Short: "Host tools for agents",
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(toolcmd.Command(), servecmd.Command(), mcpcmd.Command())
+	root.AddCommand(toolcmd.Command(), servecmd.Command(), mcpcmd.Command(), logcmd.Command(), approvalscmd.Command())
 	return root
 }
 
 // Main runs the command line and gives the exit code.
 func Main(ctx context.Context, args []string, s program.Streams) int {
-	return program.Main(ctx, Root(), versioncmd.Line(), args, s)
+	return program.Main(ctx, Root(), versions.Line(), args, s)
 }

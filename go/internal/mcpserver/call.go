@@ -3,7 +3,9 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"net/http"
+	"runtime/debug"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -21,11 +23,11 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	case req.Params.RequestState != "":
 		return s.resume(ctx, req)
 	case !canAsk(req):
-		return s.finish(req, s.run(ctx, req, told, nil))
+		return s.finish(req, s.guarded(ctx, req, told, nil))
 	case req.ProtocolVersion() >= stateless:
 		return s.converse(ctx, req, told)
 	}
-	return s.finish(req, s.run(ctx, req, told, s.sessionAsk(ctx, req)))
+	return s.finish(req, s.guarded(ctx, req, told, s.sessionAsk(ctx, req)))
 }
 
 func header(req *mcp.CallToolRequest) http.Header {
@@ -40,6 +42,18 @@ type outcome struct {
 	answer  *toolhost.Answer
 	failed  *toolhost.Error
 	unasked bool // the tool wanted to ask the user, and could not
+}
+
+// guarded is run on a goroutine where a panic would end the process.
+func (s *Server) guarded(ctx context.Context, req *mcp.CallToolRequest, told *sink, ask asking) (o outcome) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			s.options.Logger.LogAttrs(ctx, slog.LevelError, "a call failed by a panic", slog.String("tool", req.Params.Name),
+				slog.Any("panic", cause), slog.String("stack", string(debug.Stack())))
+			o = outcome{failed: &toolhost.Error{Code: toolhost.ToolError, Detail: "panic", Message: "the server failed; its log has the story"}}
+		}
+	}()
+	return s.run(ctx, req, told, ask)
 }
 
 // run calls the tool. With ask the user can be asked, for the tool and for an approval.

@@ -50,7 +50,7 @@ func (s *Server) converse(ctx context.Context, req *mcp.CallToolRequest, told *s
 	}
 	go func() {
 		defer cancel(nil)
-		c.ended <- s.run(running, req, told, c.ask)
+		c.ended <- s.guarded(running, req, told, c.ask)
 	}()
 	return c.proceed(ctx, req)
 }

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -38,11 +40,11 @@ func (s *Server) HTTP() http.Handler {
 
 type endpoint struct {
 	*Server
-	sessions, alone http.Handler
+	inSession, alone http.Handler
 }
 
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	out := newReply(w, e.options.WriteTime)
+	out := newReply(w, e.options.WriteTime, e.options.Silence)
 	defer out.end()
 	r.Header.Del(requestHeader)
 	if id := r.Header.Get(sessionHeader); id != "" {
@@ -52,14 +54,18 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		r.Header.Set(sessionHeader, inner)
+		defer e.sessions.use(inner)()
 	}
-	out.seal = func(id string) string { return e.seal(id, toolhost.CallerOf(r.Context()).Name) }
+	out.seal = func(id string) string {
+		e.sessions.use(id)()
+		return e.seal(id, toolhost.CallerOf(r.Context()).Name)
+	}
 	handler, ok := e.route(out, r)
 	if !ok {
 		return
 	}
 	if r.Method == http.MethodPost {
-		defer e.requests.begin(r)()
+		defer e.requests.begin(r, out)()
 	}
 	handler.ServeHTTP(out, r)
 }
@@ -88,19 +94,19 @@ func (e *endpoint) route(w http.ResponseWriter, r *http.Request) (http.Handler, 
 		return e.alone, true
 	}
 	r.Header.Del(versionHeader)
-	if e.crowded() {
+	if !e.makeRoom() {
 		w.Header().Set("Retry-After", "60")
 		http.Error(w, fmt.Sprintf("%d sessions are open; try again later", e.options.MaxSessions), http.StatusServiceUnavailable)
 		return nil, false
 	}
-	return e.sessions, true
+	return e.inSession, true
 }
 
 func (e *endpoint) pick(isNew bool) http.Handler {
 	if isNew {
 		return e.alone
 	}
-	return e.sessions
+	return e.inSession
 }
 
 // read takes the body, and puts it back.
@@ -119,13 +125,19 @@ func (e *endpoint) read(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	return body, true
 }
 
-// crowded says whether there are as many sessions as there may be.
-func (e *endpoint) crowded() bool {
-	n := 0
-	for range e.mcp.Sessions() {
-		n++
+// makeRoom says whether one more session may begin. It may end another.
+func (e *endpoint) makeRoom() bool {
+	open := map[string]*mcp.ServerSession{}
+	for session := range e.mcp.Sessions() {
+		if id := session.ID(); id != "" { // others are of one request, or of standard input
+			open[id] = session
+		}
 	}
-	return n >= e.options.MaxSessions
+	inTheWay, ok := e.sessions.room(slices.Collect(maps.Keys(open)))
+	if inTheWay != "" {
+		open[inTheWay].Close()
+	}
+	return ok
 }
 
 // seal binds a session's id to who began it, so that nobody else can use it.

@@ -28,11 +28,12 @@ type Options struct {
 	Instructions string              // how a model should use the tools; "": none
 
 	MaxMessage  int           // bytes of one message; 0: 8 MiB
-	MaxSessions int           // over HTTP, at once; 0: 1,000
+	MaxSessions int           // over HTTP, at once, before the longest unused one ends; 0: 1,000
 	MaxInFlight int           // calls of one client over standard input; 0: 1,024
 	SessionTime time.Duration // how long an HTTP session may be idle; 0: 1 hour
 	AskTime     time.Duration // how long a user may take to answer; 0: 5 minutes
 	WriteTime   time.Duration // how long a client may take to read what is sent to it over HTTP; 0: 30 s
+	Silence     time.Duration // on a stream over HTTP, before a comment says that it lives; 0: 15 s
 
 	// OperatorApproves leaves approvals to operators: the client's user is not asked. Clients that answer
 	// elicitations by themselves make it necessary.
@@ -49,6 +50,7 @@ type Server struct {
 	mcp       *mcp.Server
 	suspended suspended
 	requests  requests // over HTTP, under way
+	sessions  sessions
 	sealing   [32]byte // key of session ids
 
 	mu     sync.Mutex
@@ -60,6 +62,7 @@ func New(o Options) *Server {
 	o.setDefaults()
 	s := &Server{options: o, host: o.Host, listed: map[string]string{}}
 	s.suspended.all = map[string]*conversation{}
+	s.sessions = sessions{most: o.MaxSessions, now: time.Now, all: map[string]*session{}}
 	rand.Read(s.sealing[:])
 	s.mcp = mcp.NewServer(
 		&mcp.Implementation{Name: o.Name, Title: o.Title, Version: o.Version},
@@ -82,6 +85,7 @@ func (o *Options) setDefaults() {
 	setDefault(&o.SessionTime, time.Hour)
 	setDefault(&o.AskTime, 5*time.Minute)
 	setDefault(&o.WriteTime, 30*time.Second)
+	setDefault(&o.Silence, 15*time.Second)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -215,7 +215,7 @@ func TestASessionEnds(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	f := servingWith(t, toolhost.Options{}, mcpserver.Options{MaxMessage: 10_000, MaxSessions: 2, MaxInFlight: 3},
+	f := servingWith(t, toolhost.Options{}, mcpserver.Options{MaxMessage: 10_000, MaxInFlight: 3},
 		tool(t, "echo", echo), tool(t, "waits", `function invoke() __native.sleep(600000) end`))
 	long := callOf("1", "echo", `{"a":"`+strings.Repeat("x", 20_000)+`"}`)
 	w := f.web(t)
@@ -224,15 +224,6 @@ func TestLimits(t *testing.T) {
 	w.greet("2025-11-25", "{}")
 	response, _ = w.post(long)
 	require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
-
-	other := f.web(t)
-	other.greet("2025-11-25", "{}")
-	full := f.web(t)
-	response, _ = full.post(initialize("2025-11-25", "{}"))
-	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
-	require.NotEmpty(t, response.Header.Get("Retry-After"))
-	_, messages := w.post(callOf("1", "echo", "{}"))
-	require.Equal(t, "{}", messages[0].at("result.content.0.text"), "the others go on")
 
 	p := f.greeted(t, "2025-11-25", "{}")
 	p.send(callOf("1", "waits", "{}"), callOf("2", "waits", "{}"), callOf("3", "waits", "{}"), callOf("4", "echo", "{}"))
@@ -376,4 +367,88 @@ func TestOneWriteForEachAnswer(t *testing.T) {
 	for range 3 {
 		require.EqualValues(t, 1, sent(strings.Replace(modernCall("echo", "{}"), `"logLevel":"debug",`, "", 1)))
 	}
+}
+
+// A silent call and a silent stream say that they live; an error at the end of a stream is an event of it.
+func TestSilenceIsBroken(t *testing.T) {
+	f := servingWith(t, toolhost.Options{}, mcpserver.Options{Silence: time.Millisecond},
+		tool(t, "waits", `function invoke() __native.sleep(100) return "done" end`),
+		tool(t, "asks", `function invoke(ctx) __native.sleep(100) ctx.elicit("x") end`))
+	w := f.web(t)
+	w.greet("2025-11-25", "{}")
+	read := func(method, body, until string) (*http.Response, string) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		response, err := http.DefaultClient.Do(w.request(ctx, method, body))
+		require.NoError(t, err)
+		defer response.Body.Close()
+		return response, readUntil(t, response.Body, until)
+	}
+	response, text := read(http.MethodPost, callOf("1", "waits", "{}"), "done")
+	require.Equal(t, "text/event-stream", response.Header.Get("Content-Type"))
+	require.True(t, strings.HasPrefix(text, ": \n\n"), text)
+	require.Contains(t, text, "event: message\ndata: {")
+	_, text = read(http.MethodGet, "", "\n: \n\n")
+	require.True(t, strings.HasPrefix(text, ": ok\n\n"), text)
+
+	w.session = ""
+	w.modern("tools/call", "asks")
+	response, messages := w.post(modernCall("asks", "{}"))
+	require.Equal(t, http.StatusOK, response.StatusCode, "it had begun")
+	require.Len(t, messages, 1)
+	require.EqualValues(t, "-32021", fmt.Sprint(messages[0].at("error.code")))
+}
+
+func TestAPanicEndsNoMoreThanItsCall(t *testing.T) {
+	broken := true
+	f := servingWith(t, toolhost.Options{Redact: func(text string) string {
+		if broken {
+			panic("out of order")
+		}
+		return text
+	}}, mcpserver.Options{}, tool(t, "echo", echo))
+	p := f.greeted(t, "2025-11-25", "{}")
+	w := f.web(t)
+	p.send(callOf("1", "echo", "{}"))
+	m, _ := p.answer()
+	require.Equal(t, "the server failed; its log has the story", m.at("result.content.0.text"))
+	m = w.ask("echo", "")
+	require.Equal(t, true, m.at("result.isError"))
+	require.NotContains(t, fmt.Sprint(m), "goroutine")
+	broken = false
+	p.send(callOf("2", "echo", "{}"))
+	m, _ = p.answer()
+	require.Equal(t, "{}", m.at("result.content.0.text"))
+}
+
+func TestTheLongestUnusedSessionMakesRoom(t *testing.T) {
+	f := servingWith(t, toolhost.Options{}, mcpserver.Options{MaxSessions: 2}, tool(t, "echo", echo))
+	works := func(w *web) bool {
+		response, _ := w.post(callOf("1", "echo", "{}"))
+		return response.StatusCode == http.StatusOK
+	}
+	first, second, third := f.web(t), f.web(t), f.web(t)
+	first.greet("2025-11-25", "{}")
+	second.greet("2025-11-25", "{}")
+	require.True(t, works(first)) // second is unused for longer
+	third.greet("2025-11-25", "{}")
+	require.True(t, works(first))
+	require.False(t, works(second))
+	require.True(t, works(third))
+
+	// A session with an open stream is in use.
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for _, w := range []*web{first, third} {
+		stream, err := http.DefaultClient.Do(w.request(ctx, http.MethodGet, ""))
+		require.NoError(t, err)
+		defer stream.Body.Close()
+		readUntil(t, stream.Body, "ok")
+	}
+	response, _ := f.web(t).post(initialize("2025-11-25", "{}"))
+	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+	require.NotEmpty(t, response.Header.Get("Retry-After"))
+	require.True(t, works(first))
+	require.True(t, works(third))
 }

@@ -3,58 +3,130 @@ package mcpserver
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 )
 
 // reply is the writer of one HTTP answer. The SDK answers a request by a stream of events. Where the answer comes
 // before any notification the stream is left out, as the transport allows: the answer is then one JSON text in
-// one write, and a stream ends together with its last event.
+// one write, and a stream ends together with its last event. While nothing is said a stream carries comments, so
+// that nothing in between takes it for dead.
 type reply struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	limit   time.Duration // of each write
+	silence time.Duration // before a comment
 	seal    func(id string) string
-	begun   bool // the header was written
-	ended   bool // the answer was written
+
+	mu       sync.Mutex
+	beat     *time.Timer
+	begun    bool // the header was written
+	stream   bool // as that of a stream
+	ended    bool // the answer was written
+	over     bool // the request was served
+	plain    bool // what comes is no event, though it is a stream
+	mayBegin bool // with a comment
 }
 
-func newReply(w http.ResponseWriter, limit time.Duration) *reply {
-	out := &reply{ResponseWriter: w, control: http.NewResponseController(w), limit: limit}
+func newReply(w http.ResponseWriter, limit, silence time.Duration) *reply {
+	out := &reply{ResponseWriter: w, control: http.NewResponseController(w), limit: limit, silence: silence}
 	// A server's own limit would be for the whole stream.
 	_ = out.control.SetWriteDeadline(time.Time{})
+	out.mu.Lock()
+	defer out.mu.Unlock()
+	out.beat = time.AfterFunc(silence, out.comment)
 	return out
 }
 
-// end gives the connection back without a deadline of ours.
-func (r *reply) end() { _ = r.control.SetWriteDeadline(time.Time{}) }
+// end gives the connection back, without a deadline of ours.
+func (r *reply) end() {
+	r.beat.Stop()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+	_ = r.control.SetWriteDeadline(time.Time{})
+}
+
+// calling says that a call runs: its stream may begin before it says something.
+func (r *reply) calling() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.mayBegin = true
+}
+
+// comment breaks a silence.
+func (r *reply) comment() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.over || r.ended || r.begun && !r.stream:
+		return
+	case !r.begun && r.mayBegin:
+		r.begin(http.StatusOK)
+	}
+	if r.stream {
+		r.extend()
+		if _, err := r.ResponseWriter.Write([]byte(": \n\n")); err == nil {
+			_ = r.control.Flush()
+		}
+	}
+	r.beat.Reset(r.silence)
+}
+
+// extend gives the next write its time.
+func (r *reply) extend() { _ = r.control.SetWriteDeadline(time.Now().Add(r.limit)) }
 
 // Unwrap is for http.ResponseController.
 func (r *reply) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
+// WriteHeader implements http.ResponseWriter.
 func (r *reply) WriteHeader(status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.begun {
+		// The SDK answers some errors with a status and without a stream, and forgets one that has begun.
+		r.plain = true
+		return
+	}
+	r.begin(status)
+}
+
+func (r *reply) begin(status int) {
 	r.begun = true
+	r.stream = r.Header().Get("Content-Type") == eventStream
 	if id := r.Header().Get(sessionHeader); id != "" {
 		r.Header().Set(sessionHeader, r.seal(id))
 	}
 	r.ResponseWriter.WriteHeader(status)
 }
 
+const eventStream = "text/event-stream"
+
+// Write implements http.ResponseWriter.
 func (r *reply) Write(p []byte) (int, error) {
-	_ = r.control.SetWriteDeadline(time.Now().Add(r.limit))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.extend()
 	message, isAnswer := answerIn(p)
-	r.ended = isAnswer
-	if !isAnswer || r.begun || r.Header().Get("Content-Type") != "text/event-stream" {
-		if !r.begun {
-			r.WriteHeader(http.StatusOK)
-		}
-		return r.ResponseWriter.Write(p)
+	r.ended = isAnswer || r.plain
+	text := p
+	switch {
+	case r.plain && r.stream:
+		text = slices.Concat(eventStart, p, []byte("\n\n"))
+	case r.begun:
+		r.beat.Reset(r.silence)
+	case isAnswer && r.Header().Get("Content-Type") == eventStream:
+		text = message
+		r.Header().Set("Content-Type", "application/json")
+		r.Header().Set("Content-Length", strconv.Itoa(len(message)))
+		r.Header().Del("Connection")
+		r.begin(http.StatusOK)
+	default:
+		r.begin(http.StatusOK)
 	}
-	r.Header().Set("Content-Type", "application/json")
-	r.Header().Set("Content-Length", strconv.Itoa(len(message)))
-	r.Header().Del("Connection")
-	r.WriteHeader(http.StatusOK)
-	if _, err := r.ResponseWriter.Write(message); err != nil {
+	if _, err := r.ResponseWriter.Write(text); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -62,10 +134,12 @@ func (r *reply) Write(p []byte) (int, error) {
 
 // FlushError sends what was written, but not between the last event and the end that follows at once.
 func (r *reply) FlushError() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.ended {
 		return nil
 	}
-	_ = r.control.SetWriteDeadline(time.Now().Add(r.limit))
+	r.extend()
 	return r.control.Flush()
 }
 

@@ -16,18 +16,23 @@ const requestHeader = "Hukilau-Request"
 // any more. The zero value is ready.
 type requests struct {
 	last atomic.Uint64
-	all  sync.Map // context by number
+	all  sync.Map // *underWay by number
+}
+
+type underWay struct {
+	ctx context.Context
+	out *reply
 }
 
 // begin numbers a request.
-func (r *requests) begin(req *http.Request) (end func()) {
+func (r *requests) begin(req *http.Request, out *reply) (end func()) {
 	number := strconv.FormatUint(r.last.Add(1), 10)
-	r.all.Store(number, req.Context())
+	r.all.Store(number, &underWay{req.Context(), out})
 	req.Header.Set(requestHeader, number)
 	return func() { r.all.Delete(number) }
 }
 
-// follow ends ctx with the HTTP request that the header is of.
+// follow is for a call: it ends ctx with the HTTP request that the header is of.
 func (r *requests) follow(ctx context.Context, header http.Header) (context.Context, func()) {
 	number := header.Get(requestHeader)
 	if number == "" {
@@ -39,7 +44,8 @@ func (r *requests) follow(ctx context.Context, header http.Header) (context.Cont
 		cancel(context.Canceled) // it is gone already
 		return ctx, func() {}
 	}
-	request := found.(context.Context)
+	found.(*underWay).out.calling()
+	request := found.(*underWay).ctx
 	stop := context.AfterFunc(request, func() { cancel(context.Cause(request)) })
 	return ctx, func() {
 		stop()

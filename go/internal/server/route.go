@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/propagation"
+
 	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
@@ -28,6 +30,9 @@ type exchange struct {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.options.Traced {
+		r = r.WithContext(propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header)))
+	}
 	x := &exchange{s: s, w: w, r: r, id: store.NewID()}
 	defer x.end()
 	w.Header()["X-Request-Id"] = []string{x.id}

@@ -26,6 +26,8 @@ type Options struct {
 	MCP     http.Handler   // of /mcp; nil: there is none
 	Version string         // of the program, for /health and /openapi.json
 
+	Traced bool // requests may belong to a trace, as their header traceparent says
+
 	Bind          string   // the address that is listened on; "" is 127.0.0.1
 	Token         string   // what callers must show; "" is nothing, which is refused where Bind is not loopback
 	OperatorToken string   // what an operator must show to approve calls; "": nobody can over HTTP

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Limits of one entry. What is longer is cut, and says so.
@@ -113,6 +114,9 @@ func cut(text string, limit int) string {
 			end--
 		}
 		text = strings.Clone(text[:end])
+	}
+	if utf8.ValidString(text) { // faster than to make it so
+		return text
 	}
 	return strings.ToValidUTF8(text, "\uFFFD")
 }

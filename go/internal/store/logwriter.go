@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -285,26 +286,41 @@ const (
 	insertRuns = "INSERT INTO runs (id, time, duration, tool, status, face, caller, parent, version, tokens_in, tokens_out, " +
 		"arguments_size, result_size, error_code, error_message, error_detail, arguments, result, host_calls) VALUES "
 	keepFirst = " ON CONFLICT (id) DO NOTHING"
+
+	// Most entries have values for these columns only, and each value costs.
+	plainColumns = 12
+	insertPlain  = "INSERT INTO runs (id, time, duration, tool, status, face, caller, version, arguments_size, result_size, " +
+		"arguments, result, tokens_in, tokens_out) VALUES "
 )
 
 var (
-	oneRow    = "(?" + strings.Repeat(", ?", runColumns-1) + ")"
+	oneRow    = row(runColumns, "")
 	insertOne = insertRuns + oneRow + keepFirst
 	insertAll = insertRuns + oneRow + strings.Repeat(", "+oneRow, insertRows-1) + keepFirst
+
+	plainRow       = row(plainColumns, ", 0, 0")
+	insertAllPlain = insertPlain + plainRow + strings.Repeat(", "+plainRow, insertRows-1) + keepFirst
 )
+
+func row(columns int, rest string) string {
+	return "(?" + strings.Repeat(", ?", columns-1) + rest + ")"
+}
 
 // insertEntries writes entries; of two with one id the first stays.
 func insertEntries(t *tx, entries []Entry) error {
 	args := make([]any, 0, insertRows*runColumns)
 	for len(entries) > 0 {
-		query, rows := insertOne, 1
+		query, rows, columns := insertOne, 1, (*Entry).appendColumns
 		if len(entries) >= insertRows {
 			query, rows = insertAll, insertRows
+			if !slices.ContainsFunc(entries[:rows], notPlain) {
+				query, columns = insertAllPlain, (*Entry).appendPlain
+			}
 		}
 		args = args[:0]
 		for i := range rows {
 			var err error
-			if args, err = entries[i].appendColumns(args); err != nil {
+			if args, err = columns(&entries[i], args); err != nil {
 				return err
 			}
 		}
@@ -314,6 +330,16 @@ func insertEntries(t *tx, entries []Entry) error {
 		entries = entries[rows:]
 	}
 	return nil
+}
+
+// notPlain says whether an entry has values for more than plainColumns.
+func notPlain(e Entry) bool {
+	return e.Error != nil || e.Parent != "" || e.TokensIn != 0 || e.TokensOut != 0 || len(e.HostCalls) > 0 || e.HostCallsDropped > 0
+}
+
+func (e *Entry) appendPlain(args []any) ([]any, error) {
+	return append(args, e.ID, micros(e.Time), e.Duration.Microseconds(), text(e.Tool), text(e.Status), text(e.Face), text(e.Caller),
+		text(e.Version), e.Arguments.Size, e.Result.Size, text(e.Arguments.Text), text(e.Result.Text)), nil
 }
 
 func (e *Entry) appendColumns(args []any) ([]any, error) {

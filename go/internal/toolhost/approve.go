@@ -28,11 +28,8 @@ func (c *call) approved(ctx context.Context) (approval string, answer *Answer, f
 	if err != nil {
 		return "", nil, &Error{Code: BadRequest, Message: err.Error()}
 	}
-	if c.req.Approval == "" && c.req.SameApproval {
-		c.req.Approval, err = c.sameApproval(ctx, s, text)
-		if err != nil {
-			return "", nil, &Error{Code: Busy, Message: "the approvals cannot be read: " + c.storeTold(err), RetryAfter: time.Minute, cause: err}
-		}
+	if c.req.SameApproval {
+		return c.sameApproved(ctx, s, text)
 	}
 	if c.req.Approval == "" {
 		return "", nil, c.askApproval(ctx, s, text)
@@ -41,10 +38,39 @@ func (c *call) approved(ctx context.Context) (approval string, answer *Answer, f
 	return c.req.Approval, answer, failed
 }
 
-// sameApproval finds an approval of this very call: one that was given, else one that waits. "" is none.
-func (c *call) sameApproval(ctx context.Context, s *store.Store, text []byte) (string, error) {
-	hash := store.HashArguments(text)
-	for _, state := range []store.CallState{store.Approved, store.Pending} {
+// sameApproved is approved for callers that cannot name an approval. What became of the first such call is told
+// once; then the same call is another one.
+func (c *call) sameApproved(ctx context.Context, s *store.Store, text []byte) (approval string, answer *Answer, failed *Error) {
+	key := unapprovedKey{c.req.Caller.Name, c.req.Caller.Session, c.tool.Name, store.HashArguments(text)}
+	if approval = c.req.Approval; approval == "" {
+		approval = c.host.unapproved.find(key)
+	}
+	if approval == "" {
+		found, err := c.sameApproval(ctx, s, key.arguments)
+		if err != nil {
+			return "", nil, &Error{Code: Busy, Message: "the approvals cannot be read: " + c.storeTold(err), RetryAfter: time.Minute, cause: err}
+		}
+		approval = found
+	}
+	if approval == "" {
+		failed = c.askApproval(ctx, s, text)
+		approval = c.id
+	} else {
+		c.req.Approval = approval
+		answer, failed = c.use(ctx, s, text)
+	}
+	if failed != nil && failed.Code == NeedsApproval {
+		c.host.unapproved.remember(key, approval)
+	} else {
+		c.host.unapproved.forget(key)
+	}
+	return approval, answer, failed
+}
+
+// sameApproval finds an approval of this very call that has no outcome yet: one that was given before others. ""
+// is none.
+func (c *call) sameApproval(ctx context.Context, s *store.Store, hash string) (string, error) {
+	for _, state := range []store.CallState{store.Approved, store.Running, store.Pending} {
 		list, err := s.Approvals.List(ctx, store.ApprovalFilter{State: state, Tool: c.tool.Name, Caller: c.req.Caller.Name, Limit: 1000})
 		if err != nil {
 			return "", err
@@ -200,14 +226,17 @@ func (h *Host) DecideApproval(ctx context.Context, id string, approve bool, by s
 	if s == nil {
 		return &Error{Code: NotFound, Message: "this host keeps no approvals"}
 	}
-	if _, err := s.Approvals.Decide(ctx, id, approve, by); err != nil {
-		failed := &Error{Code: Permission, Message: err.Error(), cause: err}
-		if kept := new(store.Error); errors.As(err, &kept) && kept.Code == store.CodeNotFound {
-			failed.Code = NotFound
-		}
-		return failed
+	_, err := s.Approvals.Decide(ctx, id, approve, by)
+	switch {
+	case err == nil:
+		return nil
+	case store.CodeOf(err) == store.CodeNotFound:
+		return &Error{Code: NotFound, Message: err.Error(), cause: err}
+	case store.CodeOf(err) == store.CodeState:
+		return &Error{Code: Permission, Message: err.Error(), cause: err}
 	}
-	return nil
+	h.options.Logger.Error("the store failed", "approval", id, "error", err.Error())
+	return &Error{Code: Busy, Message: "the decision cannot be kept now; the log says why", RetryAfter: time.Minute, cause: err}
 }
 
 // RunApproved runs a call that an operator has approved, on the caller's behalf. sink may be nil.

@@ -73,3 +73,33 @@ func TestDecideApproval(t *testing.T) {
 	defer without.Close()
 	require.Equal(t, toolhost.NotFound, without.DecideApproval(ctx, id, true, "mcp user").Code)
 }
+
+// Where an approved call runs on its own, who makes it again gets its answer, once.
+func TestSameCallGetsWhatTheApprovedOneGave(t *testing.T) {
+	made := tool(t, "pays", `function invoke(ctx, args) return args.n end`)
+	made.Approve = true
+	h := newHost(t, toolhost.Options{}, made)
+	ctx := context.Background()
+	pay := func() (*toolhost.Answer, *toolhost.Error) {
+		return h.Call(ctx, toolhost.Request{Tool: "pays", Args: []byte(`{"n":1}`), Caller: toolhost.Caller{Name: "ada"}, SameApproval: true})
+	}
+	_, failed := pay()
+	id := approvalOf(t, failed)
+	require.Nil(t, h.DecideApproval(ctx, id, true, "operator"))
+	ran, failed := h.RunApproved(ctx, id, nil)
+	require.Nil(t, failed)
+	answer, failed := pay()
+	require.Nil(t, failed)
+	require.Equal(t, id, answer.ID)
+	require.Equal(t, string(ran.JSON), string(answer.JSON))
+	_, failed = pay()
+	second := approvalOf(t, failed)
+	require.NotEqual(t, id, second)
+
+	require.Nil(t, h.DecideApproval(ctx, second, false, "operator"))
+	_, failed = pay()
+	require.Equal(t, toolhost.Permission, failed.Code)
+	require.Equal(t, "denied", failed.Detail)
+	_, failed = pay()
+	require.NotEqual(t, second, approvalOf(t, failed), "asked anew")
+}

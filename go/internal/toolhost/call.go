@@ -3,6 +3,7 @@ package toolhost
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/google/uuid"
@@ -73,7 +74,8 @@ type call struct {
 	id         string
 	tool       *tooldef.Tool
 	runner     *runner
-	args       any // a JSON tree, completed
+	args       any  // a JSON tree, completed
+	asSent     bool // req.Args is the text of args
 	parent     *call
 	depth      int
 	began      time.Time
@@ -87,6 +89,10 @@ type call struct {
 
 // run is the pipeline: find, validate, defaults, permission, rate, approval, run, validate the result.
 func (c *call) run(ctx context.Context) (answer *Answer, failed *Error) {
+	ctx, end := c.traced(ctx)
+	if end != nil {
+		defer func() { end(failed) }()
+	}
 	defer func() {
 		if failed != nil {
 			failed = c.clientError(failed)
@@ -150,11 +156,19 @@ func (c *call) readArgs() *Error {
 		value = c.tool.Params.Shape(value) // a script wrote it
 	}
 	completed := c.tool.Params.Defaults(value)
+	c.asSent = c.req.Value == nil && c.parent == nil && sameMap(value, completed)
 	if violations := c.tool.Params.Validate(completed); len(violations) > 0 {
 		return badArgs(violations)
 	}
 	c.args = completed
 	return nil
+}
+
+// sameMap says whether nothing was added: defaults are filled into a copy.
+func sameMap(a, b any) bool {
+	before, ok := a.(map[string]any)
+	after, too := b.(map[string]any)
+	return ok && too && reflect.ValueOf(before).Pointer() == reflect.ValueOf(after).Pointer()
 }
 
 // ReadArgs reads the arguments of a call: a JSON object, or nothing.

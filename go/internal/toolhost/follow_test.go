@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
@@ -117,4 +118,26 @@ func TestStats(t *testing.T) {
 	require.GreaterOrEqual(t, stats.Tools[2].Took, 30*time.Millisecond)
 	h.Serve(set{})
 	require.Len(t, h.Stats().Tools, 3, "counts outlive a reload")
+}
+
+// The log has the arguments as the tool got them: with what the schema adds.
+func TestLogOfArguments(t *testing.T) {
+	s, err := store.Open(context.Background(), store.Options{Path: store.Memory})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	made := tool(t, "echo", `function invoke(ctx, args) return args end`)
+	made.Params = object(t, map[string]any{"a": map[string]any{"default": 1.0}})
+	h := newHost(t, toolhost.Options{Store: s}, made)
+	for _, args := range []string{`{ "a": 2 }`, `{}`, ``, `{"b":true}`} {
+		_, failed := call(h, "echo", args)
+		require.Nil(t, failed)
+	}
+	require.NoError(t, s.Log.Flush(t.Context()))
+	entries, err := s.Log.List(t.Context(), store.Filter{})
+	require.NoError(t, err)
+	var logged []string
+	for _, e := range entries {
+		logged = append(logged, e.Arguments.Text)
+	}
+	require.Equal(t, []string{`{"a":1,"b":true}`, `{"a":1}`, `{"a":1}`, `{ "a": 2 }`}, logged)
 }

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
 	"github.com/hukilau/hukilau/go/internal/store"
@@ -46,6 +48,7 @@ type Options struct {
 	Redact   func(string) string                    // takes secrets out of what is shown; nil: nothing is secret
 	Logger   *slog.Logger                           // nil: nothing is logged
 	Models   func(name string) (Model, bool)        // by the name in the config; nil: there are none
+	Tracer   trace.Tracer                           // of OpenTelemetry; nil: nothing is traced
 	Now      func() time.Time                       // nil: time.Now
 }
 
@@ -57,10 +60,11 @@ type Tools interface {
 
 // Host runs the tools of a set. Any goroutine may use it.
 type Host struct {
-	options  Options
-	current  atomic.Pointer[served]
-	admitted *admission
-	rates    rates
+	options    Options
+	current    atomic.Pointer[served]
+	admitted   *admission
+	rates      rates
+	unapproved unapproved
 
 	mu      sync.Mutex // of what changes the set
 	counted map[string]*counters

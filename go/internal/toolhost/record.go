@@ -68,7 +68,7 @@ func whole(failed *Error) string {
 }
 
 func (c *call) argsText() []byte {
-	if c.args == nil {
+	if c.args == nil || c.asSent && len(c.req.Args) > 0 {
 		return c.req.Args
 	}
 	text, err := jsonvalue.Encode(c.args)

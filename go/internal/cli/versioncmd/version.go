@@ -3,17 +3,12 @@ package versioncmd
 
 import (
 	"fmt"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
-	"github.com/hukilau/hukilau/go/pkg/luau"
+	"github.com/hukilau/hukilau/go/internal/cli/versions"
 )
-
-// Build is what the linker says about the program; main sets it.
-var Build struct{ Version, Commit string }
 
 // Command makes the command.
 func Command() *cobra.Command {
@@ -22,39 +17,8 @@ func Command() *cobra.Command {
 		Short: "Print the versions of hukilau, Luau and Go, and whether native code can be made",
 		Args:  exit.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), Line())
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), versions.Line())
 			return err
 		},
 	}
-}
-
-// Line is all versions in one line.
-func Line() string {
-	native := "off"
-	if luau.NativeSupported() {
-		native = "on"
-	}
-	return fmt.Sprintf("hukilau %s (Luau %s, %s, commit %s, native code %s, %s/%s)",
-		orUnknown(Build.Version), luau.Version(), runtime.Version(), commit(), native, runtime.GOOS, runtime.GOARCH)
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
-}
-
-func commit() string {
-	if Build.Commit != "" {
-		return Build.Commit
-	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-				return s.Value[:12]
-			}
-		}
-	}
-	return "unknown"
 }

@@ -17,11 +17,16 @@ type Flags struct {
 
 // Add adds the flags to a command.
 func (f *Flags) Add(cmd *cobra.Command) {
+	f.AddConfig(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.config, "config", "", "configuration `file`; hukilau.toml here or in a folder above when left out")
 	flags.StringArrayVar(&f.tools, "tools", nil, "`path` of a tool or of a folder with tools, in place of those of the configuration; may be repeated")
 	flags.StringVar(&f.level, "log-level", "", "least `level` of log records: debug, info, warn or error")
 	flags.StringVar(&f.format, "log-format", "", "`format` of log records: text or json")
+}
+
+// AddConfig adds the flag that names the configuration alone, for commands that need no tools.
+func (f *Flags) AddConfig(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.config, "config", "", "configuration `file`; hukilau.toml here or in a folder above when left out")
 }
 
 // Options are what the flags say. quiet is the level where neither a flag nor the configuration says one.

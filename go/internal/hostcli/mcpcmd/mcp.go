@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
-	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
+	"github.com/hukilau/hukilau/go/internal/cli/versions"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/hostcli/hostflags"
 )
@@ -16,7 +16,7 @@ import (
 // Command makes the command.
 func Command() *cobra.Command {
 	var flags hostflags.Flags
-	serving := hostapp.Serving{Version: versioncmd.Build.Version}
+	serving := hostapp.Serving{Version: versions.Build.Version}
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Serve tools over MCP on standard input and output", Args: exit.NoArgs,
 		Long: `Serves the tools of the project to one MCP client, which starts this command and speaks to it over standard input

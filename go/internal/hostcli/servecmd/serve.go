@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
-	"github.com/hukilau/hukilau/go/internal/cli/versioncmd"
+	"github.com/hukilau/hukilau/go/internal/cli/versions"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/hostcli/hostflags"
 )
@@ -18,7 +18,7 @@ import (
 // Command makes the command.
 func Command() *cobra.Command {
 	var flags hostflags.Flags
-	serving := hostapp.Serving{Version: versioncmd.Build.Version}
+	serving := hostapp.Serving{Version: versions.Build.Version}
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Serve tools over HTTP and MCP", Args: exit.NoArgs,
 		Long: `Serves the tools of the project over HTTP (POST /tools/NAME, GET /tools/list) and MCP (/mcp) on one port, until

@@ -1,0 +1,162 @@
+// Package logcmd is `luau log`: it shows what tools did, from the execution log.
+package logcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hukilau/hukilau/go/internal/cli/exit"
+	"github.com/hukilau/hukilau/go/internal/cli/program"
+	"github.com/hukilau/hukilau/go/internal/hostapp"
+	"github.com/hukilau/hukilau/go/internal/hostcli/hostflags"
+	"github.com/hukilau/hukilau/go/internal/store"
+)
+
+// Command makes the command.
+func Command() *cobra.Command {
+	var flags hostflags.Flags
+	var wanted filterFlags
+	var follow bool
+	cmd := &cobra.Command{
+		Use: "log", Short: "Show what tools did", Args: exit.NoArgs,
+		Long: `Shows the calls of tools that ended, of all programs that use this project, the newest last. Each line has the begin,
+the id, how it ended, how long it took, the tool, who called, and the error or the arguments.
+"luau log show ID" shows one call whole.`,
+		Example: `  luau log --since 1h --status error
+  luau log --tool weather --follow
+  luau log --json --limit 1000 | jq .duration`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			filter, err := wanted.filter(time.Now())
+			if err != nil {
+				return err
+			}
+			if follow && !filter.Until.IsZero() {
+				return exit.Usagef("--follow shows calls to come: it does not go with --until")
+			}
+			project, err := hostapp.Locate(flags.Options(cmd, "warn"))
+			if err != nil {
+				return err
+			}
+			p := newPrinter(cmd)
+			if follow {
+				return followAll(cmd, project, filter, wanted.limit, p)
+			}
+			return inStore(cmd, project, func(s *store.Store) error {
+				list, err := newest(cmd.Context(), s.Log, filter, wanted.limit)
+				if err != nil {
+					return err
+				}
+				return p.all(cmd.Context(), s.Log, list)
+			})
+		},
+	}
+	flags.AddConfig(cmd)
+	wanted.add(cmd)
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what comes, until interrupted")
+	cmd.Flags().Bool(program.JSONFlag, false, "each call whole, as one JSON object a line")
+	cmd.AddCommand(showCommand())
+	return cmd
+}
+
+// inStore does something with the project's store. Where there is none it says so, but not among lines of JSON.
+func inStore(cmd *cobra.Command, project *hostapp.Project, do func(*store.Store) error) error {
+	s, err := project.OpenStore(cmd.Context())
+	if errors.Is(err, hostapp.ErrNothingRan) {
+		_, err = fmt.Fprintln(cmd.ErrOrStderr(), hostapp.ErrNothingRan)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(s), s.Close())
+}
+
+// newest are the newest entries that a filter chooses, the oldest of them first.
+func newest(ctx context.Context, log *store.Log, f store.Filter, limit int) ([]store.Entry, error) {
+	var list []store.Entry
+	for len(list) < limit {
+		f.Limit = min(limit-len(list), 1000)
+		more, err := log.List(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+		if len(more) < f.Limit {
+			break
+		}
+		f.Before = more[len(more)-1].ID
+	}
+	slices.Reverse(list)
+	return list, nil
+}
+
+// lookEvery is how often a store that is not there yet is looked for.
+const lookEvery = 250 * time.Millisecond
+
+// followAll shows the newest entries and then each that comes, until the command is interrupted: that is how it ends.
+func followAll(cmd *cobra.Command, project *hostapp.Project, f store.Filter, limit int, p *printer) error {
+	ctx := cmd.Context()
+	err := func() error {
+		s, err := awaitStore(cmd, project)
+		if err != nil {
+			return err
+		}
+		return errors.Join(followIn(ctx, s.Log, f, limit, p), s.Close())
+	}()
+	if errors.Is(context.Cause(ctx), exit.ErrInterrupted) {
+		return nil
+	}
+	return err
+}
+
+func awaitStore(cmd *cobra.Command, project *hostapp.Project) (*store.Store, error) {
+	ctx := cmd.Context()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for told := false; ; told = true {
+		s, err := project.OpenStore(ctx)
+		if !errors.Is(err, hostapp.ErrNothingRan) {
+			return s, err
+		}
+		if !told {
+			fmt.Fprintln(cmd.ErrOrStderr(), "nothing has run yet; waiting")
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func followIn(ctx context.Context, log *store.Log, f store.Filter, limit int, p *printer) error {
+	seq, err := log.LastSeq(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := newest(ctx, log, f, limit)
+	if err != nil {
+		return err
+	}
+	if err := p.all(ctx, log, list); err != nil {
+		return err
+	}
+	shown := map[string]bool{} // written between the two questions
+	for _, e := range list {
+		if e.Seq > seq {
+			shown[e.ID] = true
+		}
+	}
+	f.Limit = 0
+	return log.Follow(ctx, seq, f, func(e store.Entry) error {
+		if shown[e.ID] {
+			return nil
+		}
+		return p.all(ctx, log, []store.Entry{e})
+	})
+}
