@@ -24,6 +24,7 @@ type reader struct {
 	places  places
 	errors  Errors
 	secrets map[string]bool
+	tables  []*table // all that were read
 }
 
 // fail notes what is wrong with the value at a path.

@@ -22,7 +22,9 @@ type table struct {
 }
 
 func (r *reader) table(path []string, values map[string]any) *table {
-	return &table{reader: r, path: path, values: values}
+	t := &table{reader: r, path: path, values: values}
+	r.tables = append(r.tables, t)
+	return t
 }
 
 func (t *table) at(key string) []string { return append(slices.Clip(t.path), key) }

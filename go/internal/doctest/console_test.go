@@ -82,6 +82,10 @@ func (r *runner) console(b block) {
 	if withoutGo() && slices.ContainsFunc(list, func(c command) bool { return strings.HasPrefix(c.line, "go ") }) {
 		return
 	}
+	if serves(list) {
+		r.serve(list[0])
+		return
+	}
 	output := r.sh(script(list))
 	for i := range list {
 		c, next := &list[i], (*command)(nil)

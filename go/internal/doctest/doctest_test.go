@@ -14,11 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hukilau/hukilau/go/internal/cli"
+	"github.com/hukilau/hukilau/go/internal/cli/hostedcmd"
 )
 
 // The test binary is the program itself when it is started as `luau`.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"luau": func() {
+		hostedcmd.HandOver = handOver
 		os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 	}})
 }

@@ -57,7 +57,7 @@ func matches(want, got []string) bool {
 func lineMatcher(want string) func(string) bool {
 	want = strings.TrimRight(want, " \t")
 	if !strings.Contains(want, "...") {
-		return func(got string) bool { return strings.TrimRight(got, " \t") == want }
+		return func(got string) bool { return strings.TrimRight(got, " \t\r") == want }
 	}
 	pattern := strings.ReplaceAll(regexp.QuoteMeta(want), `\.\.\.`, `.*`)
 	return regexp.MustCompile(`^` + pattern + `\s*$`).MatchString

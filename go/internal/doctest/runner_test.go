@@ -26,6 +26,7 @@ type runner struct {
 	root, folder, home string
 	server             string
 	page               *page
+	serving            *serving // nil: none
 	snippets           []block
 	faults             []fault
 }
@@ -34,10 +35,12 @@ func newRunner(t *testing.T, root string, p *page) *runner {
 	t.Helper()
 	server := httptest.NewServer(fruit.New())
 	t.Cleanup(server.Close)
-	return &runner{
+	r := &runner{
 		root: root, folder: t.TempDir(), home: t.TempDir(), page: p,
 		server: strings.TrimPrefix(server.URL, "http://"),
 	}
+	t.Cleanup(func() { r.endServing(1) })
+	return r
 }
 
 func (r *runner) fault(line int, format string, args ...any) {
@@ -65,10 +68,18 @@ func (r *runner) run() {
 			r.snippets = append(r.snippets, b)
 		case b.lang == "text":
 			r.text(b)
+		case b.lang == "toml":
+			r.toml(b)
+		case b.lang == "json":
+			r.json(b)
+		case b.lang == "ini", b.lang == "dockerfile":
+			r.deployed(b)
 		default:
 			r.fault(b.line, "a block of %s without the name of a file: the test cannot run it", b.lang)
 		}
 	}
+	r.endServing(1)
+	r.tools()
 	r.runSnippets()
 }
 
@@ -126,7 +137,11 @@ func (r *runner) used(b block, index int) bool {
 	for i, other := range r.page.blocks {
 		runs := other.lang == "console" && i > index
 		switch {
+		case isTool(b.name): // it is tested when the page ends
+			return true
 		case i == index || other.lang == "text":
+		case base == "hukilau.toml" && (runs && strings.Contains(other.text, "luau ") || isTool(other.name)):
+			return true
 		case runs && strings.HasPrefix(base, "."), runs && testFile.MatchString(base) && strings.Contains(other.text, "luau test"):
 			return true
 		case (runs || other.lang != "console") && name.MatchString(other.text):
@@ -157,8 +172,25 @@ func (r *runner) alone(b block) {
 	}
 }
 
-func (r *runner) toServer(text string) string   { return strings.ReplaceAll(text, address, r.server) }
-func (r *runner) fromServer(text string) string { return strings.ReplaceAll(text, r.server, address) }
+func (r *runner) toServer(text string) string {
+	if r.serving != nil {
+		text = strings.ReplaceAll(text, served, r.serving.address)
+	}
+	return strings.ReplaceAll(text, address, r.server)
+}
+
+func (r *runner) fromServer(text string) string {
+	if r.serving != nil && r.serving.address != "" {
+		text = strings.ReplaceAll(text, r.serving.address, served)
+	}
+	return strings.ReplaceAll(text, r.server, address)
+}
+
+// environ is what programs of a page find in their environment.
+func (r *runner) environ() []string {
+	env := append(os.Environ(), "HOME="+r.home, "XDG_STATE_HOME=", "LUAU_PATH=", "NO_COLOR=1", "TERM=xterm", "PWD="+r.folder)
+	return append(env, goFolders()...)
+}
 
 // sh runs commands as a reader's shell does; what they write to both streams comes as one.
 func (r *runner) sh(script string) string {
@@ -175,8 +207,7 @@ func (r *runner) exec(name string, args ...string) (out, errors string, err erro
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = r.folder
-	cmd.Env = append(os.Environ(), "HOME="+r.home, "XDG_STATE_HOME=", "LUAU_PATH=", "NO_COLOR=1", "TERM=xterm", "PWD="+r.folder)
-	cmd.Env = append(cmd.Env, goFolders()...)
+	cmd.Env = r.environ()
 	var o, e strings.Builder
 	cmd.Stdout, cmd.Stderr = &o, &e
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
