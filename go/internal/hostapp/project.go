@@ -259,7 +259,9 @@ func (p *Project) isMeant(path string) bool {
 
 // resolver finds what a tool requires: files beside it, library folders and the SDK.
 func (p *Project) resolver(t *tooldef.Tool) (engine.Resolver, error) {
-	return module.New(module.Options{
-		FS: &p.files, Embedded: libs.FS, Script: filepath.FromSlash(strings.TrimPrefix(t.Chunk, "@")), Dir: p.Folder,
-	})
+	o := module.Options{FS: &p.files, Embedded: libs.FS, Dir: p.Folder}
+	if path, inFile := strings.CutPrefix(t.Chunk, "@"); inFile {
+		o.Script = filepath.FromSlash(path)
+	}
+	return module.New(o)
 }
