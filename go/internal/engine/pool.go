@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -47,6 +48,10 @@ type Pool struct {
 	options PoolOptions
 	code    *luau.Bytecode
 	around  *luau.Bytecode // nil without one
+
+	// long says that the last invocation took more than a slice. The next one is believed to be like it: many
+	// that begin at once, each with a first slice before it, would hold up those of other pools.
+	long atomic.Bool
 
 	mu     sync.Mutex
 	idle   []*resident
@@ -117,7 +122,7 @@ func (p *Pool) Invoke(ctx context.Context, use func(luau.Values) error, args ...
 }
 
 func (p *Pool) runOptions(r *resident, reset bool) RunOptions {
-	o := RunOptions{Mode: EndWithMain, Limits: p.options.Limits, Reset: reset}
+	o := RunOptions{Mode: EndWithMain, Limits: p.options.Limits, Reset: reset, Long: p.long.Load()}
 	if p.options.Isolation == Shared {
 		o.Reset, o.Entry, o.Around = false, p.program.Entry, r.around
 	}
@@ -140,6 +145,7 @@ func (p *Pool) take() *resident {
 
 // put keeps the VM for later, or closes it.
 func (p *Pool) put(r *resident, err error) {
+	p.long.Store(r.vm.long || luau.IsKilled(err))
 	if !r.rest(p.options.Isolation, err) {
 		r.close()
 		return
