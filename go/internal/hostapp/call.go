@@ -105,8 +105,21 @@ func (t *teller) line(text string) error {
 	return err
 }
 
-// Emit implements toolhost.Sink.
-func (t *teller) Emit(_ context.Context, chunk []byte) error { return t.line("emit: " + string(chunk)) }
+// Console implements toolhost.Console.
+func (*teller) Console() {}
+
+// Emit implements toolhost.Sink. Of a piece that is a text alone the text is shown.
+func (t *teller) Emit(_ context.Context, chunk []byte) error {
+	text := string(chunk)
+	if value, err := jsonvalue.Decode(chunk, jsonvalue.Options{}); err == nil {
+		if object, _ := value.(map[string]any); len(object) == 1 {
+			if piece, ok := object["text"].(string); ok {
+				text = piece
+			}
+		}
+	}
+	return t.line("emit: " + text)
+}
 
 // Progress implements toolhost.Sink.
 func (t *teller) Progress(_ context.Context, done, total float64, text string) error {

@@ -87,6 +87,9 @@ func Open(ctx context.Context, o Options) (*Project, error) {
 	if err := p.Reload(ctx); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
+	if _, err := p.newLogger(); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
 	return p, nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hukilau/hukilau/go/internal/spelling"
 )
 
 // The exit codes.
@@ -61,8 +63,12 @@ func Verb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return Usagef("%s has no command %q; did you mean %s?", cmd.CommandPath(), args[0], near[0])
+	var names []string
+	for _, below := range cmd.Commands() {
+		names = append(names, below.Name())
+	}
+	if near := spelling.Nearest(args[0], names); near != "" {
+		return Usagef("%s has no command %q; did you mean %s?", cmd.CommandPath(), args[0], near)
 	}
 	return Usagef("%s has no command %q", cmd.CommandPath(), args[0])
 }
