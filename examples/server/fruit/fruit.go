@@ -35,6 +35,8 @@ const most = 1 << 20
 //	GET  /old             a redirect to /user.json
 //	GET  /lines?count=N   a body of so many lines, one after the other
 //	GET  /events          three server-sent events
+//	GET  /weather?city=C  the weather of some cities, or 404
+//	POST /rest/api/3/issue  a ticket, as Jira opens one for an account: 201 and its key
 func New() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /user.json", func(w http.ResponseWriter, _ *http.Request) {
@@ -49,6 +51,8 @@ func New() http.Handler {
 	mux.Handle("GET /old", http.RedirectHandler("/user.json", http.StatusFound))
 	mux.HandleFunc("GET /lines", lines)
 	mux.HandleFunc("GET /events", events)
+	mux.HandleFunc("GET /weather", weather)
+	mux.HandleFunc("POST /rest/api/3/issue", ticket(new(atomic.Int64)))
 	return mux
 }
 
@@ -142,5 +146,39 @@ func events(w http.ResponseWriter, _ *http.Request) {
 	for i := range 3 {
 		fmt.Fprintf(w, "event: count\nid: %d\ndata: {\"n\":%d}\n\n", i+1, i+1)
 		w.(http.Flusher).Flush()
+	}
+}
+
+var climate = map[string]map[string]any{
+	"Honolulu": {"temp": 28, "desc": "sunny"},
+	"Hilo":     {"temp": 24, "desc": "rain"},
+}
+
+func weather(w http.ResponseWriter, r *http.Request) {
+	city := r.URL.Query().Get("city")
+	if found, known := climate[city]; known {
+		answer(w, http.StatusOK, found)
+		return
+	}
+	answer(w, http.StatusNotFound, map[string]string{"error": "no weather of " + city + " here"})
+}
+
+func ticket(opened *atomic.Int64) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if _, _, ok := r.BasicAuth(); !ok {
+			answer(w, http.StatusUnauthorized, map[string]string{"error": "who are you?"})
+			return
+		}
+		var issue struct {
+			Fields struct {
+				Summary string
+				Project struct{ Key string }
+			}
+		}
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, most)).Decode(&issue); err != nil || issue.Fields.Summary == "" {
+			answer(w, http.StatusBadRequest, map[string]string{"error": "a ticket needs fields.summary and fields.project.key"})
+			return
+		}
+		answer(w, http.StatusCreated, map[string]string{"key": fmt.Sprintf("%s-%d", issue.Fields.Project.Key, opened.Add(1))})
 	}
 }

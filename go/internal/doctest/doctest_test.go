@@ -39,7 +39,7 @@ func treeRoot(t *testing.T) string {
 // pages are all documents, by their paths from the root.
 func pages(t *testing.T, root string) (list []string) {
 	t.Helper()
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/tools/*.md", "examples/tools/*/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		require.NoError(t, err)
 		for _, path := range found {
@@ -54,13 +54,14 @@ func pages(t *testing.T, root string) (list []string) {
 func TestPages(t *testing.T) {
 	root := treeRoot(t)
 	list := pages(t, root)
-	require.Subset(t, list, []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/guide/README.md"})
+	require.Subset(t, list, []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/guide/README.md", "examples/tools/weather/README.md"})
 	for _, path := range list {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			p, faults, err := readPage(root, path)
 			require.NoError(t, err)
 			r := newRunner(t, root, p)
+			require.NoError(t, r.begin())
 			r.run()
 			report(t, path, faults, r.faults, brokenLinks(root, p))
 		})

@@ -2,6 +2,7 @@ package doctest
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -169,6 +170,32 @@ func (r *runner) introduce(s stdioServer) error {
 		return fmt.Errorf("no answer to initialize (%v): %s", err, out)
 	}
 	return nil
+}
+
+// begin copies the files beside a page of an example: its commands are for its own folder.
+func (r *runner) begin() error {
+	from := filepath.Join(r.root, filepath.Dir(r.page.path))
+	if !strings.HasPrefix(r.page.path, "examples/tools/") {
+		return nil
+	}
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		if err != nil || entry.IsDir() && strings.HasPrefix(entry.Name(), ".hukilau") {
+			return cmp.Or(err, fs.SkipDir)
+		}
+		to := filepath.Join(r.folder, name)
+		if entry.IsDir() {
+			return os.MkdirAll(to, 0o755)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, []byte(r.toServer(string(text))), 0o644)
+	})
 }
 
 // tools tests the tools of the page: they load, and their examples are true.
