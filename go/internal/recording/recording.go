@@ -61,6 +61,9 @@ func Open(text []byte, o Options) (*Session, error) {
 // Replaying says whether the session gives answers back.
 func (s *Session) Replaying() bool { return s.replaying }
 
+// Name is that of the recording.
+func (s *Session) Name() string { return s.options.Name }
+
 // Encode gives the recording as a file. It fails when something was too large for one.
 func (s *Session) Encode() ([]byte, error) {
 	s.mu.Lock()
