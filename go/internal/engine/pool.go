@@ -30,6 +30,9 @@ type Program struct {
 	// other arguments.
 	Around     string
 	AroundArgs []any
+	// Before is the source of a chunk that runs before the script in each invocation, and so does the script's top
+	// level then. A pool of shared VMs has none.
+	Before string
 }
 
 // AroundChunk names Around in errors and their frames.
@@ -48,6 +51,7 @@ type Pool struct {
 	options PoolOptions
 	code    *luau.Bytecode
 	around  *luau.Bytecode // nil without one
+	before  *luau.Bytecode // likewise
 
 	// long says that the last invocation took more than a slice. The next one is believed to be like it: many
 	// that begin at once, each with a first slice before it, would hold up those of other pools.
@@ -91,7 +95,13 @@ func NewPool(config *Config, program Program, o PoolOptions) (*Pool, error) {
 	}
 	p.code = code
 	if program.Around != "" {
-		p.around, err = compileCached(AroundChunk, program.Around, config.compileOptions())
+		if p.around, err = compileCached(AroundChunk, program.Around, config.compileOptions()); err != nil {
+			return nil, err
+		}
+	}
+	if program.Before != "" {
+		p.top = topImpure
+		p.before, err = compileCached(AroundChunk, program.Before, config.compileOptions())
 	}
 	return p, err
 }
@@ -328,7 +338,13 @@ func (p *Pool) firstImpure(ctx context.Context, r *resident, use func(luau.Value
 	if err != nil {
 		return err
 	}
-	both, err := r.vm.chunkThenEntry(chunk, around, p.program.Entry)
+	var before *luau.Function
+	if p.before != nil {
+		if before, err = r.vm.state.Load(p.before, AroundChunk, luau.LoadOptions{}); err != nil {
+			return err
+		}
+	}
+	both, err := r.vm.chunkThenEntry(before, chunk, around, p.program.Entry)
 	if err != nil {
 		return err
 	}
@@ -382,8 +398,11 @@ func (r *resident) save() error {
 }
 
 // bothSource runs a chunk and then the function that it defined, or the one around it.
-const bothSource = `local chunk, around, name, missing = ...
+const bothSource = `local before, chunk, around, name, missing = ...
 return function(...)
+	if before then
+		before()
+	end
 	chunk()
 	if around then
 		return around(_G, ...)
@@ -395,12 +414,16 @@ return function(...)
 	return entry(...)
 end`
 
-func (v *VM) chunkThenEntry(chunk, around *luau.Function, name string) (*luau.Function, error) {
-	var outer any // a nil *luau.Function would be an error
-	if around != nil {
-		outer = around
+func (v *VM) chunkThenEntry(before, chunk, around *luau.Function, name string) (*luau.Function, error) {
+	return v.bound(bothSource, orNil(before), chunk, orNil(around), name, "the script defines no global function "+name)
+}
+
+// orNil is nil without a function: a nil *luau.Function would be an error.
+func orNil(fn *luau.Function) any {
+	if fn == nil {
+		return nil
 	}
-	return v.bound(bothSource, chunk, outer, name, "the script defines no global function "+name)
+	return fn
 }
 
 // bound makes a function of our own that holds on to args.

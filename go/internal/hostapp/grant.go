@@ -2,6 +2,7 @@ package hostapp
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,7 +58,7 @@ func (p *Project) Grant(report CheckReport) ([]string, error) {
 	if _, err := config.Parse(text, config.Options{Name: filepath.Base(path), Dir: p.Folder, LookupEnv: os.LookupEnv}); err != nil {
 		return nil, fmt.Errorf("the configuration with the grants would not be right, and is left as it was: %w", err)
 	}
-	return written, replaceFile(path, text)
+	return written, replaceFile(path, text, 0)
 }
 
 // granted is what a tool is granted under a key; a policy replaces what the tool's own file says.
@@ -93,18 +94,20 @@ func sortedKeys(m map[string][]string) []string {
 	return keys
 }
 
-// replaceFile writes a file whole or not at all.
-func replaceFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".hukilau-*.toml")
+// replaceFile writes a file whole or not at all. With mode 0 it keeps that of the file which is there.
+func replaceFile(path string, text []byte, mode fs.FileMode) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".hukilau-*"+filepath.Ext(path))
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // is not there any more when all went well
-	if info, err := os.Stat(path); err == nil {
-		if err := f.Chmod(info.Mode().Perm()); err != nil {
-			return err
+	if mode == 0 {
+		mode = 0o644
+		if info, err := os.Stat(path); err == nil {
+			mode = info.Mode().Perm()
 		}
-	} else if err := f.Chmod(0o644); err != nil {
+	}
+	if err := f.Chmod(mode); err != nil {
 		return err
 	}
 	_, err = f.Write(text)

@@ -35,6 +35,7 @@ type Options struct {
 	LogLevel   string // of the operator's log; "": as configured, else QuietLevel
 	QuietLevel string // "": info
 	LogFormat  string // "text" or "json"; "": as configured, else text
+	Offline    bool   // variables of the configuration that are not set stand for secrets that nobody asks for
 }
 
 // Project is a configuration with its tools.
@@ -168,6 +169,9 @@ func (p *Project) readConfig() (*config.Config, error) { return p.parseConfig(os
 
 func (p *Project) parseConfig(lookup func(string) (string, bool)) (*config.Config, error) {
 	o := config.Options{Name: ConfigName, Dir: p.Folder, LookupEnv: lookup}
+	if p.options.Offline {
+		o.Placeholder = redact.Mark
+	}
 	if p.file == "" {
 		return config.Parse(nil, o)
 	}

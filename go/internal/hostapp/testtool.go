@@ -22,6 +22,8 @@ type ToolTest struct {
 	Source string   // name of a [tools.script] whose configuration the tool has; "": its own
 	Params []string // name=value; with JSON, one call in place of the examples
 	JSON   string
+	Record string // file that gets what the tools hear from the world; "": none
+	Replay string // file that gives it back; "": none
 	Told   io.Writer
 	// Check is told of each step, as it is done.
 	Check func(Step)
@@ -31,6 +33,7 @@ type ToolTest struct {
 type Step struct {
 	Heading bool // it names a tool
 	Failed  bool
+	Note    bool // it is neither well nor failed
 	Text    string
 	Result  string // of the last call, JSON
 }
@@ -45,7 +48,11 @@ func (p *Project) TestTools(ctx context.Context, t ToolTest) (bool, error) {
 	if err := p.replaceForTest(tools, t.Source); err != nil {
 		return false, err
 	}
-	host, err := p.NewHost(ctx, HostOptions{InMemory: true})
+	tape, err := p.openTape(t, tools)
+	if err != nil {
+		return false, err
+	}
+	host, err := p.NewHost(ctx, HostOptions{InMemory: true, tape: tape})
 	if err != nil {
 		return false, err
 	}
@@ -71,7 +78,7 @@ func (p *Project) TestTools(ctx context.Context, t ToolTest) (bool, error) {
 	if !found {
 		return false, noSuchTest(t, tools)
 	}
-	return ok, nil
+	return ok, tape.save(t.Check)
 }
 
 func orWord(text, word string) string {
@@ -192,14 +199,20 @@ func (h *Host) testCall(ctx context.Context, tool *tooldef.Tool, t ToolTest, ent
 		return false
 	}
 	t.Check(Step{Text: fmt.Sprintf("Calling %s(%s)...", entry, h.Project.redact(string(shown)))})
+	ctx, end, err := h.tape.begin(ctx, tool.Name, "", args)
+	if err != nil {
+		t.Check(Step{Failed: true, Text: err.Error()})
+		return false
+	}
 	began := time.Now()
 	result, err := h.call(ctx, ToolCall{Name: tool.Name, Told: t.Told}, args)
+	whole := end(t.Check)
 	if err != nil {
 		t.Check(Step{Failed: true, Text: h.failureText(err)})
 		return false
 	}
 	t.Check(Step{Text: "Returned result in " + shortTime(time.Since(began)), Result: result.Text})
-	return true
+	return whole
 }
 
 // failureText is the error of a call with its code, and with the traceback where it is a script's.
@@ -221,18 +234,24 @@ func (h *Host) testExample(ctx context.Context, tool *tooldef.Tool, t ToolTest, 
 	if name == "" {
 		name = fmt.Sprint(i + 1)
 	}
-	began := time.Now()
 	args, _ := copied(example.Args).(map[string]any)
+	ctx, end, err := h.tape.begin(ctx, tool.Name, name, args)
+	if err != nil {
+		t.Check(Step{Failed: true, Text: fmt.Sprintf("Example %s (%s:%d): %s", name, h.Project.Shown(tool.File), example.Line, err)})
+		return false
+	}
+	began := time.Now()
 	answer, failed := h.Call(ctx, toolhost.Request{
 		Tool: tool.Name, Value: args, Caller: toolhost.Caller{Name: "cli", Face: "cli", Session: fmt.Sprintf("example %s %d", tool.Name, i)},
 	})
+	whole := end(t.Check)
 	problem := h.exampleProblem(example, answer, failed)
 	if problem != "" {
 		t.Check(Step{Failed: true, Text: fmt.Sprintf("Example %s (%s:%d): %s", name, h.Project.Shown(tool.File), example.Line, problem)})
 		return false
 	}
 	t.Check(Step{Text: fmt.Sprintf("Example %s (%s)", name, shortTime(time.Since(began)))})
-	return true
+	return whole
 }
 
 // exampleProblem says what is not as the example says; "" when all is.

@@ -2,8 +2,11 @@ package toolmod
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"io"
 
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -32,6 +35,15 @@ func (i *instance) tools(c *luau.Call) error {
 		return err
 	}
 	return c.Return(h.Tools())
+}
+
+// seed: () -> number
+func (i *instance) seed(c *luau.Call) error {
+	var word [4]byte
+	if _, err := io.ReadFull(hostmod.Random(i.vm), word[:]); err != nil {
+		return err
+	}
+	return c.ReturnNumber(float64(binary.LittleEndian.Uint32(word[:]) >> 1))
 }
 
 // waiting gives the host and the text of each argument, and waits for work on them. What work gives is the
