@@ -85,7 +85,7 @@ test-luau: build ## the suites in tests/luau: each by itself, interpreted, and a
 test-install: build ## a program in another module, against what make install puts down
 	@tools/test-install
 
-test-mcp: lib ## the official MCP conformance suite and reference clients (Node and Python; fetched once)
+test-mcp: build ## the official MCP conformance suite and reference clients (Node and Python; fetched once)
 	@tools/test-mcp
 
 test-sanitize: test-native-san test-go-san test-race ## C, C++ and Go tests under ASan and UBSan with Luau's asserts, and -race
@@ -100,7 +100,7 @@ test-native-san: lib-san
 
 test-go-san: lib-san $(PEERS_DIR) $(SCHEMA_TESTS)
 	HUKILAU_LIB=build/san/lib CGO_LDFLAGS='$(SANITIZERS)' \
-		tools/sanitized tools/go test -short -asan -tags hukilau_san -timeout 30m ./...
+		tools/sanitized tools/go test -short -asan -tags hukilau_san -timeout 30m $$(tools/packages-with-c)
 	HUKILAU_LIB=build/san/lib CGO_LDFLAGS='$(SANITIZERS)' \
 		tools/sanitized tools/go test -short -asan -tags hukilau_san,hukilau_malloc -timeout 30m $(ON_MALLOC)
 

@@ -139,6 +139,8 @@ type Options struct {
 	Name      string                      // of the file, for messages; empty means hukilau.toml
 	Dir       string                      // where relative paths start
 	LookupEnv func(string) (string, bool) // nil has no variables
+	// Placeholder stands for variables that are not set and have no default; empty: they are errors.
+	Placeholder string
 }
 
 // Error is one thing that is wrong with a file.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hukilau/hukilau/go/internal/redact"
 )
 
 // expandAll replaces variables in every string, and collects what is secret.
@@ -24,7 +26,7 @@ func (r *reader) expandIn(path []string, v any, secret bool) any {
 		return text
 	case map[string]any:
 		for key, item := range v {
-			v[key] = r.expandIn(append(slices.Clip(path), key), item, secret || isSecretName(key))
+			v[key] = r.expandIn(append(slices.Clip(path), key), item, secret || redact.SecretName(key))
 		}
 	case []any:
 		for i, item := range v {
@@ -32,21 +34,6 @@ func (r *reader) expandIn(path []string, v any, secret bool) any {
 		}
 	}
 	return v
-}
-
-// isSecretName tells whether a key's name says that its value is secret.
-func isSecretName(key string) bool {
-	key = strings.ReplaceAll(strings.ToLower(key), "-", "_")
-	switch key {
-	case "token", "password", "passwd", "secret", "apikey", "authorization", "proxy_authorization", "cookie":
-		return true
-	}
-	for _, end := range []string{"_token", "_key", "_password", "_secret"} {
-		if strings.HasSuffix(key, end) {
-			return true
-		}
-	}
-	return false
 }
 
 // expand replaces ${NAME} and ${NAME:-default}; $${ stands for ${.
@@ -91,6 +78,9 @@ func (r *reader) variable(path []string, inside string) string {
 		return value
 	case hasFallback:
 		return fallback
+	case r.options.Placeholder != "":
+		r.secrets[r.options.Placeholder] = true
+		return r.options.Placeholder
 	}
 	r.fail(path, fmt.Sprintf("needs the variable %s, which is not set: set it, or write ${%[1]s:-default}", name))
 	return ""

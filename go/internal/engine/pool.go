@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -29,10 +30,13 @@ type Program struct {
 	// other arguments.
 	Around     string
 	AroundArgs []any
+	// Before is the source of a chunk that runs before the script in each invocation, and so does the script's top
+	// level then. A pool of shared VMs has none.
+	Before string
 }
 
-// aroundChunk names Around in errors.
-const aroundChunk = "=hukilau"
+// AroundChunk names Around in errors and their frames.
+const AroundChunk = "=hukilau"
 
 // PoolOptions describe a Pool. The zero value means pristine VMs without limits.
 type PoolOptions struct {
@@ -47,6 +51,11 @@ type Pool struct {
 	options PoolOptions
 	code    *luau.Bytecode
 	around  *luau.Bytecode // nil without one
+	before  *luau.Bytecode // likewise
+
+	// long says that the last invocation took more than a slice. The next one is believed to be like it: many
+	// that begin at once, each with a first slice before it, would hold up those of other pools.
+	long atomic.Bool
 
 	mu     sync.Mutex
 	idle   []*resident
@@ -86,7 +95,13 @@ func NewPool(config *Config, program Program, o PoolOptions) (*Pool, error) {
 	}
 	p.code = code
 	if program.Around != "" {
-		p.around, err = compileCached(aroundChunk, program.Around, config.compileOptions())
+		if p.around, err = compileCached(AroundChunk, program.Around, config.compileOptions()); err != nil {
+			return nil, err
+		}
+	}
+	if program.Before != "" {
+		p.top = topImpure
+		p.before, err = compileCached(AroundChunk, program.Before, config.compileOptions())
 	}
 	return p, err
 }
@@ -117,7 +132,7 @@ func (p *Pool) Invoke(ctx context.Context, use func(luau.Values) error, args ...
 }
 
 func (p *Pool) runOptions(r *resident, reset bool) RunOptions {
-	o := RunOptions{Mode: EndWithMain, Limits: p.options.Limits, Reset: reset}
+	o := RunOptions{Mode: EndWithMain, Limits: p.options.Limits, Reset: reset, Long: p.long.Load()}
 	if p.options.Isolation == Shared {
 		o.Reset, o.Entry, o.Around = false, p.program.Entry, r.around
 	}
@@ -140,6 +155,7 @@ func (p *Pool) take() *resident {
 
 // put keeps the VM for later, or closes it.
 func (p *Pool) put(r *resident, err error) {
+	p.long.Store(r.vm.long || luau.IsKilled(err))
 	if !r.rest(p.options.Isolation, err) {
 		r.close()
 		return
@@ -246,7 +262,7 @@ func (p *Pool) runAround(ctx context.Context, vm *VM) (around *luau.Function, er
 	if p.around == nil {
 		return nil, nil
 	}
-	chunk, err := vm.state.Load(p.around, aroundChunk, luau.LoadOptions{})
+	chunk, err := vm.state.Load(p.around, AroundChunk, luau.LoadOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -322,7 +338,13 @@ func (p *Pool) firstImpure(ctx context.Context, r *resident, use func(luau.Value
 	if err != nil {
 		return err
 	}
-	both, err := r.vm.chunkThenEntry(chunk, around, p.program.Entry)
+	var before *luau.Function
+	if p.before != nil {
+		if before, err = r.vm.state.Load(p.before, AroundChunk, luau.LoadOptions{}); err != nil {
+			return err
+		}
+	}
+	both, err := r.vm.chunkThenEntry(before, chunk, around, p.program.Entry)
 	if err != nil {
 		return err
 	}
@@ -376,8 +398,11 @@ func (r *resident) save() error {
 }
 
 // bothSource runs a chunk and then the function that it defined, or the one around it.
-const bothSource = `local chunk, around, name, missing = ...
+const bothSource = `local before, chunk, around, name, missing = ...
 return function(...)
+	if before then
+		before()
+	end
 	chunk()
 	if around then
 		return around(_G, ...)
@@ -389,17 +414,21 @@ return function(...)
 	return entry(...)
 end`
 
-func (v *VM) chunkThenEntry(chunk, around *luau.Function, name string) (*luau.Function, error) {
-	var outer any // a nil *luau.Function would be an error
-	if around != nil {
-		outer = around
+func (v *VM) chunkThenEntry(before, chunk, around *luau.Function, name string) (*luau.Function, error) {
+	return v.bound(bothSource, orNil(before), chunk, orNil(around), name, "the script defines no global function "+name)
+}
+
+// orNil is nil without a function: a nil *luau.Function would be an error.
+func orNil(fn *luau.Function) any {
+	if fn == nil {
+		return nil
 	}
-	return v.bound(bothSource, chunk, outer, name, "the script defines no global function "+name)
+	return fn
 }
 
 // bound makes a function of our own that holds on to args.
 func (v *VM) bound(source string, args ...any) (*luau.Function, error) {
-	out, err := v.state.Do(context.Background(), aroundChunk, source, args...)
+	out, err := v.state.Do(context.Background(), AroundChunk, source, args...)
 	if err != nil {
 		return nil, err
 	}

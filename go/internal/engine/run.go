@@ -77,6 +77,8 @@ type RunOptions struct {
 	Around *luau.Function
 	// KeepTables gives tables among the results as *luau.Table.
 	KeepTables bool
+	// Long says that the run may well take more than a slice: it waits behind others from the start.
+	Long bool
 	// Use gets the results of RunSource, as in Run.
 	Use func(luau.Values) error
 }
@@ -86,7 +88,7 @@ type RunOptions struct {
 // does the run, at once.
 func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(luau.Values) error, args ...any) error {
 	v.context.begin(ctx)
-	v.ctx, v.mode, v.limits, v.logged, v.failed, v.current, v.spent = ctx, o.Mode, o.Limits, 0, nil, nil, false
+	v.ctx, v.mode, v.limits, v.logged, v.failed, v.current, v.spent, v.long = ctx, o.Mode, o.Limits, 0, nil, nil, o.Long, false
 	v.firstToken = v.last
 	defer v.endRun()
 	limits := luau.Limits{HostCalls: o.Limits.HostCalls, Output: o.Limits.Output, Memory: o.Limits.Memory}
@@ -214,7 +216,7 @@ func (v *VM) settle(t *task, out luau.Outcome) error {
 		v.waiting[out.Token] = t
 		return nil
 	case luau.StatusSliced:
-		v.spent = true
+		v.spent, v.long = true, true
 		if t.spawned.overdue() {
 			v.abandon(t)
 			return nil

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -62,4 +63,46 @@ func TestSomebodyWhoHadASliceIsAskedToStopAtOnce(t *testing.T) {
 	table.give(second)
 	<-order
 	<-order
+}
+
+// An invocation waits like the one before it ended: many that begin at once are not all short.
+func TestPoolWhoseRunsAreLongWaitsBehindOthers(t *testing.T) {
+	pool, err := NewPool(&Config{}, Program{Chunk: "=test", Source: "function invoke(loop) while loop do end end"}, PoolOptions{})
+	require.NoError(t, err)
+	defer pool.Close()
+	invoke := func(loop bool) error {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		if loop {
+			ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+		}
+		defer cancel()
+		return pool.Invoke(ctx, nil, loop)
+	}
+	waits := func() (short, long int) {
+		var held []int
+		for len(slots.free) > 0 {
+			held = append(held, slots.take(&fakeTenant{}, false, nil))
+		}
+		done := make(chan error)
+		go func() { done <- invoke(false) }()
+		require.Eventually(t, func() bool {
+			slots.mu.Lock()
+			defer slots.mu.Unlock()
+			short, long = slots.waiting.Len(), slots.spent.Len()
+			return short+long > 0
+		}, 20*time.Second, time.Millisecond)
+		for _, slot := range held {
+			slots.give(slot)
+		}
+		require.NoError(t, <-done)
+		return short, long
+	}
+	require.NoError(t, invoke(false))
+	short, long := waits()
+	require.Equal(t, [2]int{1, 0}, [2]int{short, long})
+	require.ErrorIs(t, invoke(true), context.DeadlineExceeded)
+	short, long = waits()
+	require.Equal(t, [2]int{0, 1}, [2]int{short, long})
+	short, long = waits() // the last one was short again
+	require.Equal(t, [2]int{1, 0}, [2]int{short, long})
 }

@@ -77,6 +77,7 @@ type VM struct {
 	grace    grace
 	slot     int  // of slots, or -1
 	spent    bool // the last stretch used up a slice
+	long     bool // one of the run did
 	current  *task
 	ready    []work
 	waiting  map[uint64]*task

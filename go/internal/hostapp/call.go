@@ -2,9 +2,11 @@ package hostapp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
@@ -40,7 +42,12 @@ func (h *Host) CallTool(ctx context.Context, c ToolCall) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.call(ctx, c, args)
+	result, err := h.call(ctx, c, args)
+	var failed *toolhost.Error
+	if errors.As(err, &failed) {
+		return nil, h.shownError(c.Name, failed)
+	}
+	return result, err
 }
 
 func (h *Host) call(ctx context.Context, c ToolCall, args map[string]any) (*Result, error) {
@@ -66,7 +73,8 @@ func (h *Host) call(ctx context.Context, c ToolCall, args map[string]any) (*Resu
 // noTool is about a name that no tool has.
 func (h *Host) noTool(name string) error {
 	for _, b := range h.Project.Broken() {
-		if b.Name == name {
+		file := filepath.Base(filepath.FromSlash(b.File))
+		if b.Name == name || b.Name == "" && strings.TrimSuffix(file, filepath.Ext(file)) == name {
 			return b.Err
 		}
 	}
@@ -97,8 +105,21 @@ func (t *teller) line(text string) error {
 	return err
 }
 
-// Emit implements toolhost.Sink.
-func (t *teller) Emit(_ context.Context, chunk []byte) error { return t.line("emit: " + string(chunk)) }
+// Console implements toolhost.Console.
+func (*teller) Console() {}
+
+// Emit implements toolhost.Sink. Of a piece that is a text alone the text is shown.
+func (t *teller) Emit(_ context.Context, chunk []byte) error {
+	text := string(chunk)
+	if value, err := jsonvalue.Decode(chunk, jsonvalue.Options{}); err == nil {
+		if object, _ := value.(map[string]any); len(object) == 1 {
+			if piece, ok := object["text"].(string); ok {
+				text = piece
+			}
+		}
+	}
+	return t.line("emit: " + text)
+}
 
 // Progress implements toolhost.Sink.
 func (t *teller) Progress(_ context.Context, done, total float64, text string) error {

@@ -1,20 +1,18 @@
 package hostapp
 
 import (
-	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/config"
 )
 
 // Grant writes what scripts need and are not granted into the configuration, as [tools.policy.<name>], and says what
-// it wrote. What a person has to decide is left out. A list that is there in one line gets the missing entries;
-// everything else of the file stays as it is.
+// it wrote. What a person has to decide is left out. All else of the file stays as it is.
 func (p *Project) Grant(report CheckReport) ([]string, error) {
 	wanted := map[string]map[string][]string{} // by tool and key
 	var tools []string
@@ -37,6 +35,9 @@ func (p *Project) Grant(report CheckReport) ([]string, error) {
 	if path == "" {
 		path = filepath.Join(p.Folder, ConfigName)
 	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // where a link leads is changed, and the link stays
+	}
 	text, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		return nil, err
@@ -44,17 +45,20 @@ func (p *Project) Grant(report CheckReport) ([]string, error) {
 	var written []string
 	for _, tool := range tools {
 		for _, key := range sortedKeys(wanted[tool]) {
-			all := union(p.granted(tool, key), wanted[tool][key])
-			if text, err = withList(text, tool, key, all); err != nil {
-				return nil, err
+			all := wanted[tool][key]
+			if !p.policyHas(tool, key) { // the new list replaces the tool's own
+				all = union(p.granted(tool, key), all)
 			}
-			written = append(written, fmt.Sprintf("[tools.policy.%s] %s = %s", tool, key, listText(all)))
+			if text, err = config.AddToList(text, []string{"tools", "policy", tool}, key, all); err != nil {
+				return nil, fmt.Errorf("the configuration cannot be changed, and is left as it was: %w", err)
+			}
+			written = append(written, fmt.Sprintf("[tools.policy.%s] %s: %s", tool, key, strings.Join(wanted[tool][key], ", ")))
 		}
 	}
 	if _, err := config.Parse(text, config.Options{Name: filepath.Base(path), Dir: p.Folder, LookupEnv: os.LookupEnv}); err != nil {
 		return nil, fmt.Errorf("the configuration with the grants would not be right, and is left as it was: %w", err)
 	}
-	return written, replaceFile(path, text)
+	return written, replaceFile(path, text, 0)
 }
 
 // granted is what a tool is granted under a key; a policy replaces what the tool's own file says.
@@ -63,11 +67,22 @@ func (p *Project) granted(tool, key string) []string {
 	if !ok {
 		return nil
 	}
+	own := &t.Permissions
 	lists := map[string][]string{
-		"net": t.Permissions.Net, "net_private": t.Permissions.NetPrivate, "env": t.Permissions.Env, "read": t.Permissions.Read,
-		"write": t.Permissions.Write, "models": t.Permissions.Models, "tools": t.Permissions.Tools, "servers": t.Permissions.Servers,
+		"net": own.Net, "net_private": own.NetPrivate, "env": own.Env, "read": own.Read,
+		"write": own.Write, "models": own.Models, "tools": own.Tools, "servers": own.Servers,
 	}
 	return lists[key]
+}
+
+// policyHas says whether the configuration has a list of that key for a tool.
+func (p *Project) policyHas(tool, key string) bool {
+	said := p.Config().Tools.Policies[tool].Permissions
+	lists := map[string][]string{
+		"net": said.Net, "net_private": said.NetPrivate, "env": said.Env, "read": said.Read,
+		"write": said.Write, "models": said.Models, "tools": said.Tools, "servers": said.Servers,
+	}
+	return lists[key] != nil
 }
 
 func sortedKeys(m map[string][]string) []string {
@@ -79,59 +94,20 @@ func sortedKeys(m map[string][]string) []string {
 	return keys
 }
 
-func listText(list []string) string {
-	quoted := make([]string, len(list))
-	for i, item := range list {
-		quoted[i] = strconv.Quote(item)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-// withList is a configuration with `key = list` in the table of a tool's policy.
-func withList(text []byte, tool, key string, list []string) ([]byte, error) {
-	heading := "[tools.policy." + tool + "]"
-	line := key + " = " + listText(list)
-	lines := strings.Split(string(text), "\n")
-	at := slices.IndexFunc(lines, func(l string) bool { return tableName(l) == heading })
-	if at < 0 {
-		text = bytes.TrimRight(text, "\n")
-		if len(text) > 0 {
-			text = append(text, "\n\n"...)
-		}
-		return append(text, heading+"\n"+line+"\n"...), nil
-	}
-	for i := at + 1; i < len(lines) && !strings.HasPrefix(strings.TrimSpace(lines[i]), "["); i++ {
-		name, value, found := strings.Cut(lines[i], "=")
-		if !found || strings.TrimSpace(name) != key {
-			continue
-		}
-		if value = strings.TrimSpace(value); !strings.HasSuffix(value, "]") || strings.Count(value, "[") != 1 {
-			return nil, fmt.Errorf("line %d of the configuration has %s of %s in a form that cannot be changed: write %s by hand", i+1, key, tool, line)
-		}
-		lines[i] = line
-		return []byte(strings.Join(lines, "\n")), nil
-	}
-	return []byte(strings.Join(slices.Insert(lines, at+1, line), "\n")), nil
-}
-
-// tableName is a line without its comment and spaces.
-func tableName(line string) string {
-	line, _, _ = strings.Cut(line, "#")
-	return strings.ReplaceAll(strings.TrimSpace(line), " ", "")
-}
-
-// replaceFile writes a file whole or not at all.
-func replaceFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".hukilau-*.toml")
+// replaceFile writes a file whole or not at all. With mode 0 it keeps that of the file which is there.
+func replaceFile(path string, text []byte, mode fs.FileMode) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".hukilau-*"+filepath.Ext(path))
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // is not there any more when all went well
-	if info, err := os.Stat(path); err == nil {
-		if err := f.Chmod(info.Mode().Perm()); err != nil {
-			return err
+	if mode == 0 {
+		mode = 0o644
+		if info, err := os.Stat(path); err == nil {
+			mode = info.Mode().Perm()
 		}
-	} else if err := f.Chmod(0o644); err != nil {
+	}
+	if err := f.Chmod(mode); err != nil {
 		return err
 	}
 	_, err = f.Write(text)

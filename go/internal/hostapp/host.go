@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -26,12 +26,15 @@ type Host struct {
 
 	clients clients
 	models  modelSet
+	tape    *tape
 	tracing *tracing
 }
 
 // HostOptions say what a Host is for. The zero value keeps state and log in the project's state folder.
 type HostOptions struct {
 	InMemory bool // state and log are gone when the Host is closed
+
+	tape *tape // of a test; nil: nothing is recorded or replayed
 }
 
 // NewHost makes a Host that serves the project's tools. Close it.
@@ -52,16 +55,20 @@ func (p *Project) NewHost(ctx context.Context, o HostOptions) (*Host, error) {
 	if err != nil {
 		return nil, errors.Join(err, traces.close())
 	}
-	h := &Host{Project: p, Store: s, Logger: logger, tracing: traces}
+	h := &Host{Project: p, Store: s, Logger: logger, tracing: traces, tape: o.tape}
 	h.models.host = h
 	c := p.Config()
-	h.Host = toolhost.New(toolhost.Options{
+	options := toolhost.Options{
 		Timeout: c.Limits.Time, Memory: c.Limits.Memory, HostCalls: uint64(c.Limits.HostCalls), Output: uint64(c.Limits.Output),
 		Log: uint64(c.Limits.Log), Depth: c.Limits.Depth, Tokens: int64(c.Limits.Tokens),
 		MaxRuns: c.Server.MaxRuns, Queue: c.Server.Queue,
-		Environ: os.Environ, Folder: p.Folder, Resolver: h.resolver, HTTP: h.clients.of,
+		Environ: o.tape.environ, Folder: p.Folder, Resolver: h.resolver, HTTP: h.clients.of,
 		Store: s, Redact: p.redact, Logger: logger, Models: h.models.find, Tracer: traces.tracer(),
-	})
+	}
+	if o.tape != nil {
+		h.clients.wrap, options.Outside = o.tape.session.Transport, o.tape.session.Outside
+	}
+	h.Host = toolhost.New(options)
 	h.publish()
 	return h, nil
 }
@@ -148,8 +155,9 @@ func (p *Project) newLogger() (*slog.Logger, error) {
 
 // clients are the HTTP clients: one for each policy, so that no tool rides another's connection.
 type clients struct {
-	mu  sync.Mutex
-	all map[string]*httpmod.Client
+	mu   sync.Mutex
+	all  map[string]*httpmod.Client
+	wrap func(http.RoundTripper) http.RoundTripper // as httpmod.Options.Wrap
 }
 
 func (c *clients) of(t *tooldef.Tool) (*httpmod.Module, error) {
@@ -159,7 +167,7 @@ func (c *clients) of(t *tooldef.Tool) (*httpmod.Module, error) {
 	key := strings.Join(p.Net, "\n") + "\x00" + strings.Join(p.NetPrivate, "\n")
 	client := c.all[key]
 	if client == nil {
-		made, err := httpmod.New(httpmod.Options{Policy: httpmod.Policy{Net: p.Net, NetPrivate: p.NetPrivate}})
+		made, err := httpmod.New(httpmod.Options{Policy: httpmod.Policy{Net: p.Net, NetPrivate: p.NetPrivate}, Wrap: c.wrap})
 		if err != nil {
 			return nil, err
 		}

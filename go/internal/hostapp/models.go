@@ -40,6 +40,10 @@ func (m *modelSet) find(name string) (toolhost.Model, bool) {
 	if !known {
 		return toolhost.Model{}, false
 	}
+	tape := m.host.tape
+	if tape != nil && tape.session.Replaying() {
+		return toolhost.Model{Provider: tape.session.Model(name, nil), Name: c.Model, Timeout: c.Timeout}, true
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	of := fmt.Sprintf("%#v", c)
@@ -57,6 +61,9 @@ func (m *modelSet) find(name string) (toolhost.Model, bool) {
 			m.made = map[string]madeModel{}
 		}
 		m.made[name] = made
+	}
+	if tape != nil {
+		return toolhost.Model{Provider: tape.session.Model(name, made.provider), Name: c.Model, Timeout: c.Timeout}, true
 	}
 	return toolhost.Model{Provider: made.provider, Name: c.Model, Timeout: c.Timeout}, true
 }

@@ -35,6 +35,7 @@ type Options struct {
 	LogLevel   string // of the operator's log; "": as configured, else QuietLevel
 	QuietLevel string // "": info
 	LogFormat  string // "text" or "json"; "": as configured, else text
+	Offline    bool   // variables of the configuration that are not set stand for secrets that nobody asks for
 }
 
 // Project is a configuration with its tools.
@@ -85,6 +86,9 @@ func Open(ctx context.Context, o Options) (*Project, error) {
 		return nil, err
 	}
 	if err := p.Reload(ctx); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	if _, err := p.newLogger(); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
@@ -165,6 +169,9 @@ func (p *Project) readConfig() (*config.Config, error) { return p.parseConfig(os
 
 func (p *Project) parseConfig(lookup func(string) (string, bool)) (*config.Config, error) {
 	o := config.Options{Name: ConfigName, Dir: p.Folder, LookupEnv: lookup}
+	if p.options.Offline {
+		o.Placeholder = redact.Mark
+	}
 	if p.file == "" {
 		return config.Parse(nil, o)
 	}
@@ -235,6 +242,9 @@ func (p *Project) loadOptions(c *config.Config, files module.FS) tooldef.Options
 		Scripts: map[string]tooldef.Script{}, Policies: map[string]tooldef.Policy{},
 	}
 	for name, s := range c.Tools.Scripts {
+		if !p.isMeant(c.Path(s.Path)) {
+			continue
+		}
 		o.Scripts[name] = tooldef.Script{Path: s.Path, Timeout: s.Timeout, Approve: s.Approve, Rate: rateOf(s.Rate), Config: s.Config}
 	}
 	for name, policy := range c.Tools.Policies {
@@ -243,9 +253,22 @@ func (p *Project) loadOptions(c *config.Config, files module.FS) tooldef.Options
 	return o
 }
 
+// isMeant says whether a [tools.script] belongs to the tools: not where others are named in place of all.
+func (p *Project) isMeant(path string) bool {
+	if len(p.given) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(p.given, func(given string) bool {
+		inside, err := filepath.Rel(given, path)
+		return err == nil && filepath.IsLocal(inside)
+	})
+}
+
 // resolver finds what a tool requires: files beside it, library folders and the SDK.
 func (p *Project) resolver(t *tooldef.Tool) (engine.Resolver, error) {
-	return module.New(module.Options{
-		FS: &p.files, Embedded: libs.FS, Script: filepath.FromSlash(strings.TrimPrefix(t.Chunk, "@")), Dir: p.Folder,
-	})
+	o := module.Options{FS: &p.files, Embedded: libs.FS, Dir: p.Folder}
+	if path, inFile := strings.CutPrefix(t.Chunk, "@"); inFile {
+		o.Script = filepath.FromSlash(path)
+	}
+	return module.New(o)
 }

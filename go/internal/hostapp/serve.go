@@ -32,6 +32,7 @@ func (h *Host) Serve(ctx context.Context, o Serving) error {
 		Host: h.Host, Logger: h.Logger, Redact: h.Project.redact, Version: o.Version, HostChecked: true,
 	})
 	defer mcp.Close()
+	defer context.AfterFunc(ctx, mcp.Drain)() // clients that only listen would keep the server from ending
 	s, err := server.New(server.Options{
 		Host: h.Host, Store: h.Store, Logger: h.Logger, MCP: mcp.HTTP(), Version: o.Version,
 		Bind: bind, Token: c.Token, OperatorToken: c.OperatorToken, AllowedHosts: c.Hosts, Origins: c.Cors,

@@ -22,6 +22,8 @@ type ToolTest struct {
 	Source string   // name of a [tools.script] whose configuration the tool has; "": its own
 	Params []string // name=value; with JSON, one call in place of the examples
 	JSON   string
+	Record string // file that gets what the tools hear from the world; "": none
+	Replay string // file that gives it back; "": none
 	Told   io.Writer
 	// Check is told of each step, as it is done.
 	Check func(Step)
@@ -31,6 +33,7 @@ type ToolTest struct {
 type Step struct {
 	Heading bool // it names a tool
 	Failed  bool
+	Note    bool // it is neither well nor failed
 	Text    string
 	Result  string // of the last call, JSON
 }
@@ -41,11 +44,15 @@ func (p *Project) TestTools(ctx context.Context, t ToolTest) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if err := p.useSource(t.Source, path); err != nil {
+	tools, broken := p.ofFile(path)
+	if err := p.replaceForTest(tools, t.Source); err != nil {
 		return false, err
 	}
-	tools, broken := p.ofFile(path)
-	host, err := p.NewHost(ctx, HostOptions{InMemory: true})
+	tape, err := p.openTape(t, tools)
+	if err != nil {
+		return false, err
+	}
+	host, err := p.NewHost(ctx, HostOptions{InMemory: true, tape: tape})
 	if err != nil {
 		return false, err
 	}
@@ -71,7 +78,7 @@ func (p *Project) TestTools(ctx context.Context, t ToolTest) (bool, error) {
 	if !found {
 		return false, noSuchTest(t, tools)
 	}
-	return ok, nil
+	return ok, tape.save(t.Check)
 }
 
 func orWord(text, word string) string {
@@ -113,19 +120,19 @@ func (p *Project) ofFile(path string) (tools []*tooldef.Tool, broken []tooldef.B
 	return tools, broken
 }
 
-// useSource gives the tools of a file the configuration of a [tools.script].
-func (p *Project) useSource(name, path string) error {
-	if name == "" {
-		return nil
+// replaceForTest gives tools the configuration of a [tools.script], where one is named. Who tests a tool need not
+// ask for its approval, nor wait for its rate.
+func (p *Project) replaceForTest(tools []*tooldef.Tool, source string) error {
+	script, known := p.Config().Tools.Scripts[source]
+	if source != "" && !known {
+		return &usageError{fmt.Sprintf("--source %s: there is no [tools.script.%s] in the configuration", source, source)}
 	}
-	script, known := p.Config().Tools.Scripts[name]
-	if !known {
-		return &usageError{fmt.Sprintf("--source %s: there is no [tools.script.%s] in the configuration", name, name)}
-	}
-	tools, _ := p.ofFile(path)
 	for _, t := range tools {
 		changed := *t
-		changed.Config = script.Config
+		changed.Approve, changed.Rate = false, tooldef.Rate{}
+		if known {
+			changed.Config = script.Config
+		}
 		if script.Timeout > 0 {
 			changed.Timeout = script.Timeout
 		}
@@ -145,11 +152,15 @@ func (h *Host) testTool(ctx context.Context, tool *tooldef.Tool, t ToolTest) (bo
 	t.Check(Step{Text: entry + " defined"})
 	document, _ := tool.Params.Document().(map[string]any)
 	properties, _ := document["properties"].(map[string]any)
-	t.Check(Step{Text: counted(len(properties), "parameter") + " declared"})
+	t.Check(Step{Text: Counted(len(properties), "parameter") + " declared"})
 	if len(t.Params) > 0 || t.JSON != "" || len(tool.Examples) == 0 {
 		args, err := ParseParams(tool.Params.Document(), t.Params, t.JSON)
 		if err != nil {
 			return false, err
+		}
+		if problem := withoutArguments(tool, t); problem != "" {
+			t.Check(Step{Failed: true, Text: problem})
+			return false, nil
 		}
 		return h.testCall(ctx, tool, t, strings.TrimPrefix(entry, "tool."), args), nil
 	}
@@ -160,11 +171,25 @@ func (h *Host) testTool(ctx context.Context, tool *tooldef.Tool, t ToolTest) (bo
 	return ok, nil
 }
 
-func counted(n int, what string) string {
+// Counted is a number of things in words.
+func Counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// withoutArguments says why a tool cannot be called although nobody said with what; "" when it can.
+func withoutArguments(tool *tooldef.Tool, t ToolTest) string {
+	if len(t.Params) > 0 || t.JSON != "" {
+		return ""
+	}
+	violations := tool.Params.Validate(tool.Params.Defaults(map[string]any{}))
+	if len(violations) == 0 {
+		return ""
+	}
+	return "Nothing to call it with: it has no examples, and without arguments: " + violations[0].Message +
+		"\ngive arguments, as --param name=value, or write examples into the file"
 }
 
 func (h *Host) testCall(ctx context.Context, tool *tooldef.Tool, t ToolTest, entry string, args map[string]any) bool {
@@ -174,25 +199,34 @@ func (h *Host) testCall(ctx context.Context, tool *tooldef.Tool, t ToolTest, ent
 		return false
 	}
 	t.Check(Step{Text: fmt.Sprintf("Calling %s(%s)...", entry, h.Project.redact(string(shown)))})
+	ctx, end, err := h.tape.begin(ctx, tool.Name, "", args)
+	if err != nil {
+		t.Check(Step{Failed: true, Text: err.Error()})
+		return false
+	}
 	began := time.Now()
 	result, err := h.call(ctx, ToolCall{Name: tool.Name, Told: t.Told}, args)
+	whole := end(t.Check)
 	if err != nil {
-		t.Check(Step{Failed: true, Text: failureText(err)})
+		t.Check(Step{Failed: true, Text: h.failureText(err)})
 		return false
 	}
 	t.Check(Step{Text: "Returned result in " + shortTime(time.Since(began)), Result: result.Text})
-	return true
+	return whole
 }
 
-func failureText(err error) string {
+// failureText is the error of a call with its code, and with the traceback where it is a script's.
+func (h *Host) failureText(err error) string {
 	var failed *toolhost.Error
-	if errors.As(err, &failed) && failed.Path != "" {
-		return fmt.Sprintf("%s: %s: %s", failed.Code, failed.Path, failed.Message)
+	if !errors.As(err, &failed) {
+		return err.Error()
 	}
-	if failed != nil {
-		return fmt.Sprintf("%s: %s", failed.Code, failed.Message)
+	text := fmt.Sprintf("%s: %s", failed.Code, h.Project.redact(placed(failed.Path, failed.Message)))
+	if script := toolhost.ScriptError(failed); script != nil {
+		h.Project.showPlaces(script)
+		text += strings.TrimRight("\n"+script.Traceback(), "\n")
 	}
-	return err.Error()
+	return text
 }
 
 func (h *Host) testExample(ctx context.Context, tool *tooldef.Tool, t ToolTest, i int, example tooldef.Example) bool {
@@ -200,27 +234,33 @@ func (h *Host) testExample(ctx context.Context, tool *tooldef.Tool, t ToolTest, 
 	if name == "" {
 		name = fmt.Sprint(i + 1)
 	}
-	began := time.Now()
 	args, _ := copied(example.Args).(map[string]any)
+	ctx, end, err := h.tape.begin(ctx, tool.Name, name, args)
+	if err != nil {
+		t.Check(Step{Failed: true, Text: fmt.Sprintf("Example %s (%s:%d): %s", name, h.Project.Shown(tool.File), example.Line, err)})
+		return false
+	}
+	began := time.Now()
 	answer, failed := h.Call(ctx, toolhost.Request{
 		Tool: tool.Name, Value: args, Caller: toolhost.Caller{Name: "cli", Face: "cli", Session: fmt.Sprintf("example %s %d", tool.Name, i)},
 	})
-	problem := exampleProblem(example, answer, failed)
+	whole := end(t.Check)
+	problem := h.exampleProblem(example, answer, failed)
 	if problem != "" {
 		t.Check(Step{Failed: true, Text: fmt.Sprintf("Example %s (%s:%d): %s", name, h.Project.Shown(tool.File), example.Line, problem)})
 		return false
 	}
 	t.Check(Step{Text: fmt.Sprintf("Example %s (%s)", name, shortTime(time.Since(began)))})
-	return true
+	return whole
 }
 
 // exampleProblem says what is not as the example says; "" when all is.
-func exampleProblem(example tooldef.Example, answer *toolhost.Answer, failed *toolhost.Error) string {
+func (h *Host) exampleProblem(example tooldef.Example, answer *toolhost.Answer, failed *toolhost.Error) string {
 	switch {
 	case failed != nil && example.Error == "":
-		return failureText(failed)
+		return h.failureText(failed)
 	case failed != nil && string(failed.Code) != example.Error && failed.Detail != example.Error:
-		return fmt.Sprintf("the error must be %s, got %s", example.Error, failureText(failed))
+		return fmt.Sprintf("the error must be %s, got %s", example.Error, h.failureText(failed))
 	case failed != nil:
 		return ""
 	case example.Error != "":

@@ -20,9 +20,11 @@ import (
 // Root is the command with all verbs. Users see it as `luau`.
 func Root() *cobra.Command {
 	root := &cobra.Command{
-		Use: "luau", Args: exit.NoArgs, SilenceErrors: true, SilenceUsage: true,
+		Use: "luau", Args: exit.Verb, SilenceErrors: true, SilenceUsage: true,
 		Short: "Host tools for agents",
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usagef("%v", err) })
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(toolcmd.Command(), servecmd.Command(), mcpcmd.Command(), logcmd.Command(), approvalscmd.Command())
 	return root

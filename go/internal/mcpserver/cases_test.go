@@ -42,6 +42,7 @@ func (w *web) modern(method, tool string) *web {
 	return w
 }
 
+// D03: a line that is no message harms no other.
 func TestD03LinesThatAreNoMessages(t *testing.T) {
 	f := servingWith(t, toolhost.Options{}, mcpserver.Options{MaxMessage: 8 << 20}, tool(t, "echo", echo))
 	p := f.greeted(t, "2025-11-25", "{}")
@@ -77,6 +78,7 @@ func TestD03LinesThatAreNoMessages(t *testing.T) {
 	require.Equal(t, long, m.at("result.structuredContent.a"))
 }
 
+// D03: a last line needs no line end.
 func TestD03LastLineWithoutAnEnd(t *testing.T) {
 	f := serving(t, tool(t, "echo", echo))
 	p := f.greeted(t, "2025-11-25", "{}")
@@ -88,6 +90,7 @@ func TestD03LastLineWithoutAnEnd(t *testing.T) {
 	require.Equal(t, "{}", m.at("result.content.0.text"))
 }
 
+// D14: a tool with a result schema that fails gives no structured content.
 func TestD14ErrorOfAToolWithAResultSchema(t *testing.T) {
 	f := serving(t,
 		tool(t, "throws", `function invoke(ctx, args) error({ code = "no_luck", message = "no luck today" }) end`,
@@ -101,6 +104,7 @@ func TestD14ErrorOfAToolWithAResultSchema(t *testing.T) {
 	require.NotContains(t, m["result"], "structuredContent")
 }
 
+// D17: ids and progress tokens come back as they were sent.
 func TestD17IDsAndTokensComeBackAsTheyWere(t *testing.T) {
 	f := serving(t, tool(t, "steps", `function invoke(ctx, args) ctx.progress(1, 2, "half") return "done" end`))
 	call := func(id, token string) string {
@@ -156,6 +160,7 @@ func one(t *testing.T) toolhost.Options {
 	}
 }
 
+// D18: cancelled calls end, and free their place.
 func TestD18CancelledCallsEndAndLeaveTheirPlace(t *testing.T) {
 	url, asked, gone := hanging(t)
 	waits := `function invoke(ctx, args) return ctx.http.get("` + url + `") end`
@@ -256,6 +261,7 @@ func (f *fixture) running(t *testing.T) func() {
 	}
 }
 
+// D19: an unknown tool, and a tool that errors.
 func TestD19UnknownToolsAndErrors(t *testing.T) {
 	f := serving(t, tool(t, "breaks", "function invoke(ctx, args)\n\tlocal x = nil\n\treturn x.y\nend"))
 	clean := func(m message) {
@@ -287,6 +293,7 @@ func TestD19UnknownToolsAndErrors(t *testing.T) {
 	check(unknowns[0], faileds[0])
 }
 
+// D20: whatever a tool prints, the output has messages only.
 func TestD20OutputIsMessagesOnly(t *testing.T) {
 	f := serving(t,
 		tool(t, "loud", "print('loading', {})\nfunction invoke(ctx, args)\n\tprint('a\\nb')\n\tio = nil\n\tprint('{\"jsonrpc\":\"2.0\"}')\n\terror('bang')\nend"))
@@ -310,6 +317,7 @@ func TestD20OutputIsMessagesOnly(t *testing.T) {
 	require.Equal(t, []string{"a", "b", `{"jsonrpc":"2.0"}`}, lines[len(lines)-3:])
 }
 
+// D23: every digit is kept.
 func TestD23EveryDigit(t *testing.T) {
 	f := serving(t, tool(t, "echo", echo), tool(t, "text", `function invoke(ctx, args) return tostring(args.n) end`),
 		tool(t, "bare", `function invoke(ctx, args) return args.n end`))
@@ -328,6 +336,7 @@ func TestD23EveryDigit(t *testing.T) {
 	}
 }
 
+// D24: calls are answered beside a stream that is held open.
 func TestD24CallsBesideAnOpenStream(t *testing.T) {
 	f := serving(t, tool(t, "echo", echo))
 	w := f.web(t)

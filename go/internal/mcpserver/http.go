@@ -60,9 +60,18 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.sessions.use(id)()
 		return e.seal(id, toolhost.CallerOf(r.Context()).Name)
 	}
-	handler, ok := e.route(out, r)
+	handler, waits, ok := e.route(out, r)
 	if !ok {
 		return
+	}
+	if waits {
+		ctx, end, ok := e.streams.begin(r.Context())
+		if !ok {
+			http.Error(out, "the server is shutting down", http.StatusServiceUnavailable)
+			return
+		}
+		defer end()
+		r = r.WithContext(ctx)
 	}
 	if r.Method == http.MethodPost {
 		defer e.requests.begin(r, out)()
@@ -70,16 +79,16 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	handler.ServeHTTP(out, r)
 }
 
-// route says whose request it is. A request within a session says so by its header alone; to the others one has
-// to look in: initialize begins a session, whatever revision it names.
-func (e *endpoint) route(w http.ResponseWriter, r *http.Request) (http.Handler, bool) {
+// route says whose request it is, and whether it waits for what happens. A request within a session says so by its
+// header alone; into the others one has to look: initialize begins a session, whatever revision it names.
+func (e *endpoint) route(w http.ResponseWriter, r *http.Request) (handler http.Handler, waits, ok bool) {
 	isNew := r.Header.Get(versionHeader) >= stateless
 	if r.Method != http.MethodPost || !isNew && r.Header.Get(sessionHeader) != "" {
-		return e.pick(isNew), true
+		return e.pick(isNew), r.Method == http.MethodGet, true
 	}
 	body, ok := e.read(w, r)
 	if !ok {
-		return nil, false
+		return nil, false, false
 	}
 	var message struct {
 		Method string `json:"method"`
@@ -89,17 +98,17 @@ func (e *endpoint) route(w http.ResponseWriter, r *http.Request) (http.Handler, 
 	switch {
 	case message.Method != "initialize":
 		// What names the new revision in its body alone is told what is missing by the handler that knows it.
-		return e.pick(isNew || inBody), true
+		return e.pick(isNew || inBody), message.Method == "subscriptions/listen", true
 	case isNew && inBody: // speaks the revision that has no initialize, and is told so
-		return e.alone, true
+		return e.alone, false, true
 	}
 	r.Header.Del(versionHeader)
 	if !e.makeRoom() {
 		w.Header().Set("Retry-After", "60")
 		http.Error(w, fmt.Sprintf("%d sessions are open; try again later", e.options.MaxSessions), http.StatusServiceUnavailable)
-		return nil, false
+		return nil, false, false
 	}
-	return e.inSession, true
+	return e.inSession, false, true
 }
 
 func (e *endpoint) pick(isNew bool) http.Handler {

@@ -14,7 +14,7 @@ import (
 func capabilities() *mcp.ServerCapabilities {
 	return &mcp.ServerCapabilities{
 		Tools:   &mcp.ToolCapabilities{ListChanged: true},
-		Prompts: &mcp.PromptCapabilities{},
+		Prompts: &mcp.PromptCapabilities{ListChanged: true},
 		Logging: &mcp.LoggingCapabilities{},
 	}
 }

@@ -51,6 +51,7 @@ type Server struct {
 	suspended suspended
 	requests  requests // over HTTP, under way
 	sessions  sessions
+	streams   streams
 	sealing   [32]byte // key of session ids
 
 	mu     sync.Mutex
@@ -101,9 +102,16 @@ func setDefault[T comparable](p *T, value T) {
 	}
 }
 
-// Close ends all sessions and what waits for a user's answer. Calls that run are answered first.
-func (s *Server) Close() {
+// Drain ends what only waits: streams for what happens, and calls whose user does not answer between two requests.
+// Calls that run go on. A program does it when it begins to shut down, as all that would keep it.
+func (s *Server) Drain() {
 	s.suspended.close()
+	s.streams.close()
+}
+
+// Close ends all sessions and what waits. Calls that run end first.
+func (s *Server) Close() {
+	s.Drain()
 	for session := range s.mcp.Sessions() {
 		session.Close()
 	}

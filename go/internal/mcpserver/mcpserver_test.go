@@ -48,6 +48,7 @@ func TestListAndCallOverBothTransports(t *testing.T) {
 	require.NotEmpty(t, response.ContentLength)
 }
 
+// D01: the revision is the one offered, or our latest.
 func TestD01Revisions(t *testing.T) {
 	f := serving(t, tool(t, "echo", echo))
 	for offered, settled := range map[string]string{

@@ -452,3 +452,42 @@ func TestTheLongestUnusedSessionMakesRoom(t *testing.T) {
 	require.True(t, works(first))
 	require.True(t, works(third))
 }
+
+// What only waits does not keep a server that shuts down; what runs is answered.
+func TestDrain(t *testing.T) {
+	f := serving(t, tool(t, "asks", asks), tool(t, "waits", `function invoke() __native.sleep(300) return "done" end`))
+	w := f.web(t)
+	w.greet("2025-11-25", "{}")
+	open := func(w *web, method, body, until string) func() {
+		response, err := http.DefaultClient.Do(w.request(context.Background(), method, body))
+		require.NoError(t, err)
+		readUntil(t, response.Body, until)
+		return func() {
+			_, err := io.Copy(io.Discard, response.Body)
+			require.NoError(t, err)
+			response.Body.Close()
+		}
+	}
+	listener := f.web(t).modern("subscriptions/listen", "")
+	ends := []func(){
+		open(w, http.MethodGet, "", "ok"),
+		open(listener, http.MethodPost, modern("9", "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, "{}"), "acknowledged"),
+	}
+	f.web(t).ask("asks", "")
+	answer := make(chan any, 1)
+	go func() {
+		_, messages := w.post(callOf("1", "waits", "{}"))
+		answer <- messages[0].at("result.content.0.text")
+	}()
+	require.Eventually(t, func() bool { running, _ := f.host.Load(); return running == 2 }, patience, time.Millisecond)
+	f.server.Drain()
+	for _, end := range ends {
+		end()
+	}
+	require.Equal(t, "done", <-answer)
+	require.Eventually(t, func() bool { running, _ := f.host.Load(); return running == 0 }, patience, time.Millisecond)
+	response, err := http.DefaultClient.Do(w.request(context.Background(), http.MethodGet, ""))
+	require.NoError(t, err)
+	response.Body.Close()
+	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+}

@@ -39,6 +39,7 @@ func (s *Server) Changed() {
 	}
 	if len(gone) > 0 {
 		s.mcp.RemoveTools(gone...)
+		s.mcp.RemovePrompts(gone...)
 	}
 }
 
@@ -54,6 +55,7 @@ func (s *Server) add(t *tooldef.Tool) (err error) {
 		return err
 	}
 	s.mcp.AddTool(described, s.call)
+	s.offer(t)
 	return nil
 }
 

@@ -1,5 +1,4 @@
-// Package mcptest serves tools of folders to MCP clients, for tests: the official conformance suite and the
-// reference clients through command everything, and the transcripts of this package.
+// Package mcptest serves tools of a folder to MCP clients, for the transcripts in tests/mcp.
 package mcptest
 
 import (

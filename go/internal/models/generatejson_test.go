@@ -46,6 +46,7 @@ func ask(text string) *models.Request {
 	return &models.Request{Model: "m", Messages: []models.Message{models.TextMessage(models.RoleUser, text)}}
 }
 
+// X21: an answer that is not the JSON asked for is repaired, a few times.
 func TestX21RepairsOfGeneratedJSON(t *testing.T) {
 	const (
 		prose  = "Sure! Here it is:\n{\"name\": \"Kai {x}\", \"age\": -1}\nAnything else?"

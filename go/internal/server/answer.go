@@ -71,11 +71,32 @@ func (s *Server) appendFault(dst []byte, f *fault) []byte {
 		dst = appendText(append(dst, `,"detail":`...), s.options.Redact(f.detail))
 	}
 	if f.data != nil {
-		if text, err := jsonvalue.Encode(f.data); err == nil && len(text) <= maxData {
-			dst = append(append(dst, `,"data":`...), s.options.Redact(string(text))...)
+		if text, err := jsonvalue.Encode(s.redacted(f.data)); err == nil && len(text) <= maxData {
+			dst = append(append(dst, `,"data":`...), text...)
 		}
 	}
 	return append(dst, "}}"...)
+}
+
+// redacted is a tree without secrets. Its texts are looked at one by one: what is left must still be JSON.
+func (s *Server) redacted(tree any) any {
+	switch v := tree.(type) {
+	case string:
+		return s.options.Redact(v)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = s.redacted(v[i])
+		}
+		return list
+	case map[string]any:
+		all := make(map[string]any, len(v))
+		for name, value := range v {
+			all[s.options.Redact(name)] = s.redacted(value)
+		}
+		return all
+	}
+	return tree
 }
 
 // maxData is how much of what a script raised goes into an answer.
@@ -145,7 +166,9 @@ func (x *exchange) writeBody(status int, kind []string, body []byte) {
 	h := x.w.Header()
 	h["Content-Type"] = kind
 	h["X-Content-Type-Options"] = noSniff
-	h["Cache-Control"] = noStore
+	if x.r.Method != http.MethodPost { // answers to POST are never kept
+		h["Cache-Control"] = noStore
+	}
 	if len(body) > 1<<10 || status >= http.StatusBadRequest {
 		h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}

@@ -16,17 +16,14 @@ func (s *Server) routeApprovals(x *exchange, id string) {
 	switch {
 	case strings.Contains(id, "/"):
 		x.fail(noRoute(x.r.URL.Path))
-	case x.r.Method == http.MethodOptions:
-		x.method(map[bool]string{true: "GET, HEAD, OPTIONS", false: "GET, HEAD, POST, OPTIONS"}[id == ""])
-	case !s.operates(x):
+	case x.r.Method != http.MethodOptions && !s.operates(x):
 	case id == "":
 		x.get(s.listApprovals)
+	case !x.method("GET, HEAD, POST, OPTIONS", http.MethodGet, http.MethodHead, http.MethodPost):
 	case x.r.Method == http.MethodPost:
 		s.decide(x, id)
 	default:
-		if x.method("GET, HEAD, POST, OPTIONS", http.MethodGet, http.MethodHead) {
-			s.showApproval(x, id)
-		}
+		s.showApproval(x, id)
 	}
 }
 
@@ -80,12 +77,12 @@ func (s *Server) showApproval(x *exchange, id string) {
 
 // approvalTree is an approval as operators see it; outcomes are at /calls/{id}.
 func (s *Server) approvalTree(a *store.Approval) map[string]any {
-	arguments, err := jsonvalue.Decode([]byte(s.options.Redact(string(a.Arguments))), jsonvalue.Options{})
-	if err != nil {
-		arguments = nil
+	arguments, err := jsonvalue.Decode(a.Arguments, jsonvalue.Options{})
+	if err != nil { // a file that somebody else changed
+		arguments = string(a.Arguments)
 	}
 	tree := map[string]any{
-		"id": a.ID, "tool": a.Tool, "version": a.Version, "caller": a.Caller, "state": string(a.State), "arguments": arguments,
+		"id": a.ID, "tool": a.Tool, "version": a.Version, "caller": a.Caller, "state": string(a.State), "arguments": s.redacted(arguments),
 		"created": timeText(a.Created), "expires": timeText(a.Expires),
 	}
 	if !a.Decided.IsZero() {

@@ -172,6 +172,10 @@ func (s *Server) callEvents(x *exchange, id string) {
 		last = 0
 	}
 	w := &eventWriter{x: x, last: last}
+	if x.r.Method == http.MethodHead {
+		_ = w.begin() // a client that is gone needs no answer
+		return
+	}
 	if running == nil {
 		_ = w.event(final(s.replyOf(c)), last+1) // a client that is gone needs no answer
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
-// mcp stands for the handler of the Model Context Protocol.
-var mcp = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// teapot stands for the handler of the Model Context Protocol.
+var teapot = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	who := toolhost.CallerOf(r.Context())
 	w.Header().Set("Caller", who.Name+" "+who.Face+" "+who.Session)
 	w.WriteHeader(http.StatusTeapot)
@@ -48,7 +48,7 @@ func TestUnsafeOptionsAreRefused(t *testing.T) {
 
 // A page whose name points to this machine sends its own name as Host: on every route.
 func TestHostIsChecked(t *testing.T) {
-	f := start(t, server.Options{MCP: mcp, AllowedHosts: []string{"tools.example"}}, toolhost.Options{}, echo(t))
+	f := start(t, server.Options{MCP: teapot, AllowedHosts: []string{"tools.example"}}, toolhost.Options{}, echo(t))
 	for host, allowed := range map[string]bool{
 		"localhost": true, "localhost:9": true, "LOCALHOST:9": true, "127.0.0.1": true, "127.0.0.2:80": true, "[::1]": true, "[::1]:80": true,
 		"tools.example": true, "Tools.Example:443": true,
@@ -71,7 +71,7 @@ func TestHostsOfAServerOnAllAddresses(t *testing.T) {
 }
 
 func TestOriginIsChecked(t *testing.T) {
-	f := start(t, server.Options{MCP: mcp, Origins: []string{"https://app.example"}}, toolhost.Options{}, echo(t))
+	f := start(t, server.Options{MCP: teapot, Origins: []string{"https://app.example"}}, toolhost.Options{}, echo(t))
 	for _, path := range []string{"/health", "/tools/list", "/mcp", "/calls/a"} {
 		for _, origin := range []string{"https://evil.example", "null", "http://app.example", "https://app.example.evil.example", "http://localhost:1"} {
 			a := f.do("GET", path, "", "Origin: "+origin)
@@ -103,7 +103,7 @@ func TestPreflight(t *testing.T) {
 }
 
 func TestTokens(t *testing.T) {
-	f := start(t, server.Options{MCP: mcp, Token: token, OperatorToken: operator}, toolhost.Options{},
+	f := start(t, server.Options{MCP: teapot, Token: token, OperatorToken: operator}, toolhost.Options{},
 		tool(t, "who", "return ctx.call.caller"))
 	for _, header := range []string{"X: y", "Authorization: Bearer wrong", "Authorization: Bearer ", "Authorization: Basic " + token, "Authorization: " + token} {
 		for _, path := range []string{"/tools/list", "/mcp", "/metrics", "/openapi.json", "/nothing", "/approvals", "/calls/a"} {

@@ -1,6 +1,3 @@
-// Package server is the HTTP face of a tool host: it lists tools, calls them, streams what they tell, keeps calls
-// that run on their own, and lets an operator approve calls. Every request passes the same checks first, the
-// Model Context Protocol's among them. It reads no files and no configuration.
 package server
 
 import (

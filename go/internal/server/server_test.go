@@ -243,6 +243,18 @@ func TestCallFails(t *testing.T) {
 	require.Equal(t, "3600", a.header.Get("Retry-After"))
 }
 
+// A secret that looks like a part of JSON leaves JSON behind.
+func TestErrorsHaveNoSecrets(t *testing.T) {
+	redact := func(text string) string {
+		return strings.NewReplacer("12345", "[redacted]", "true", "[redacted]").Replace(text)
+	}
+	f := start(t, server.Options{Redact: redact}, toolhost.Options{},
+		tool(t, "raises", `error({ code = "c", message = "key 12345", n = 12345, ok = true, deep = { key = "12345", list = { "true" } } })`))
+	a := f.do("POST", "/tools/raises", "")
+	require.JSONEq(t, `{"error":{"code":"tool_error","message":"key [redacted]","detail":"c","data":{"code":"c","message":"key [redacted]",
+		"n":12345,"ok":true,"deep":{"key":"[redacted]","list":["[redacted]"]}}}}`, a.body)
+}
+
 // X10: bodies that are not a JSON object.
 func TestX10Bodies(t *testing.T) {
 	f := start(t, server.Options{BodyLimit: 1 << 20}, toolhost.Options{}, echo(t))

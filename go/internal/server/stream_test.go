@@ -3,6 +3,7 @@ package server_test
 import (
 	"bufio"
 	"context"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
 	"github.com/hukilau/hukilau/go/internal/server"
+	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
@@ -151,10 +154,14 @@ func (f *fixture) busy() int { return f.host.Stats().Running }
 
 // D18: a client that goes away ends its call, with and without a stream.
 func TestD18AClientThatGoesAway(t *testing.T) {
-	f := start(t, server.Options{}, toolhost.Options{Timeout: 10 * time.Minute}, tool(t, "loops", "while true do end"),
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts, nor answers
+	require.NoError(t, err)
+	defer silent.Close()
+	f := start(t, server.Options{}, toolhost.Options{Timeout: 10 * time.Minute, HTTP: loopback(t)}, tool(t, "loops", "while true do end"),
+		tool(t, "waits", `require("http").get("http://`+silent.Addr().String()+`/")`),
 		tool(t, "floods", `while true do ctx.emit(string.rep("x", 10000)) end`))
 	for _, accept := range []string{"application/json", "text/event-stream"} {
-		for _, name := range []string{"loops", "floods"} {
+		for _, name := range []string{"loops", "waits", "floods"} {
 			ctx, cancel := context.WithCancel(t.Context())
 			r, err := http.NewRequestWithContext(ctx, "POST", f.URL+"/tools/"+name, strings.NewReader("{}"))
 			require.NoError(t, err)
@@ -174,6 +181,25 @@ func TestD18AClientThatGoesAway(t *testing.T) {
 			eventually(t, "it is counted", func() bool { return f.outcomes(name)["cancelled"] > 0 })
 		}
 	}
+}
+
+// loopback lets all tools reach this machine.
+func loopback(t testing.TB) func(*tooldef.Tool) (*httpmod.Module, error) {
+	client, err := httpmod.New(httpmod.Options{Policy: httpmod.Policy{NetPrivate: []string{"127.0.0.1"}}})
+	require.NoError(t, err)
+	t.Cleanup(client.CloseIdle)
+	return func(*tooldef.Tool) (*httpmod.Module, error) { return httpmod.NewModule(client), nil }
+}
+
+// What a tool depends on failed, and the tool with it.
+func TestUpstreamFails(t *testing.T) {
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, closed.Close())
+	f := start(t, server.Options{}, toolhost.Options{HTTP: loopback(t)}, tool(t, "asks", `return require("http").get("http://`+closed.Addr().String()+`/").body`))
+	a := f.do("POST", "/tools/asks", "")
+	require.Equal(t, 502, a.status, a.body)
+	require.Equal(t, "upstream", a.code(t))
 }
 
 // outcomes is how calls of a tool ended.

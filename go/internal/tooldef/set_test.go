@@ -104,7 +104,7 @@ func TestLoad(t *testing.T) {
 	require.Len(t, errs, 3)
 	require.Contains(t, errs[0], "tools/broken.lua:2:1: the script does not compile: ")
 	require.Equal(t, `tools/meant.luau:1: the script defines no global table tool; its "tool" is a local: leave the word local out`, strings.Replace(errs[1], "meant.luau:", "meant.luau:1:", 1))
-	require.Equal(t, "tools/notes.yaml:1:1: this is no tool yet: name and lua (or lua_file) are missing", errs[2])
+	require.Equal(t, "tools/notes.yaml:1:1: this is no tool yet: name and lua (or lua_file, or agent) are missing", errs[2])
 	require.Equal(t, "@tools/scripts/a.luau", f.find("a").Chunk)
 	require.Equal(t, "tools/a.yml", f.find("a").File)
 	require.Equal(t, "@tools/deep/c.lua", f.find("c").Chunk)

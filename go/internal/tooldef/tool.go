@@ -42,6 +42,7 @@ type Tool struct {
 	Annotations Annotations
 	Tags        []string
 	Examples    []Example
+	Agent       *Agent // nil: it has a script of its own
 
 	Chunk  string // name of the script in errors: "@" and its path, from the config's folder
 	Source string // the script

@@ -41,7 +41,7 @@ var yamlFields = func() map[string]field {
 	fields := maps.Clone(sharedFields)
 	skip := func(*draft, []string, any) {}
 	maps.Copy(fields, map[string]field{
-		"params": skip, "result": skip, "lua": skip, "lua_file": skip,
+		"params": skip, "result": skip, "lua": skip, "lua_file": skip, "agent": skip,
 		"timeout": readTimeout, "memory": readMemory, "isolation": readIsolation,
 		"permissions": readPermissions, "rate": readRate, "config": readConfig, "examples": readExamples,
 		"approve": flagField(func(t *Tool) *bool { return &t.Approve }),
@@ -152,10 +152,19 @@ func (f *yamlFile) definition(part part, root *yaml.Node, value any) {
 	if version := valueAt(root, "version"); version != nil && version.Kind == yaml.ScalarNode && tree["version"] != nil {
 		tree["version"] = version.Value // 1.10 is a version, not the number 1.1
 	}
-	if tree["name"] != nil || tree["lua"] != nil || tree["lua_file"] != nil { // else it is a file of another kind
+	if tree["name"] != nil || tree["lua"] != nil || tree["lua_file"] != nil || tree["agent"] != nil { // else it is a file of another kind
 		d.read(tree, nil, yamlFields)
 	}
-	if !d.incomplete() {
+	switch {
+	case d.incomplete():
+	case tree["agent"] != nil:
+		d.agent()
+		params := tree["params"]
+		if params == nil {
+			params = agentParams()
+		}
+		d.schemas(params, "params")
+	default:
 		f.script(d, root, part)
 		d.schemas(tree["params"], "params")
 	}
@@ -173,15 +182,17 @@ func (d *draft) incomplete() bool {
 	if d.tree["name"] == nil {
 		missing = append(missing, "name")
 	}
-	inline, file := d.tree["lua"] != nil, d.tree["lua_file"] != nil
-	if !inline && !file {
-		missing = append(missing, "lua (or lua_file)")
+	inline, file, agent := d.tree["lua"] != nil, d.tree["lua_file"] != nil, d.tree["agent"] != nil
+	if !inline && !file && !agent {
+		missing = append(missing, "lua (or lua_file, or agent)")
 	}
 	switch {
 	case len(missing) > 0:
 		d.fail(nil, "", "this is no tool yet: %s missing", listed(missing))
 	case inline && file:
 		d.fail([]string{"lua_file"}, "leave one out", "the tool has both lua and lua_file")
+	case agent && (inline || file):
+		d.fail([]string{"agent"}, "leave one out", "the tool has both an agent and a script")
 	default:
 		return false
 	}

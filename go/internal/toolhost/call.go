@@ -13,6 +13,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/models"
 	"github.com/hukilau/hukilau/go/internal/schema"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -80,9 +81,10 @@ type call struct {
 	depth      int
 	began      time.Time
 	deadline   time.Time
-	runContext context.Context // of the whole run
-	claimed    string          // the approval that this call uses
-	budget     *models.Budget  // of tokens; shared with the calls that it makes
+	runContext context.Context  // of the whole run
+	claimed    string           // the approval that this call uses
+	outside    *hostmod.Outside // nil: the real world
+	budget     *models.Budget   // of tokens; shared with the calls that it makes
 	spent      spent
 	told       told
 }
@@ -262,6 +264,7 @@ func (c *call) invoke(outer context.Context) (*Answer, *Error) {
 	limit := c.runner.timeout()
 	ctx, cancel := context.WithTimeoutCause(outer, limit, errTime)
 	defer cancel()
+	ctx = c.goOutside(ctx)
 	ctx = toolmod.With(context.WithValue(ctx, callKey{}, c), c)
 	c.deadline, _ = ctx.Deadline()
 	c.runContext = ctx
@@ -284,9 +287,18 @@ func (c *call) invoke(outer context.Context) (*Answer, *Error) {
 	return &Answer{ID: c.id, JSON: result, Took: took, Tokens: c.usage().Tokens()}, nil
 }
 
+// goOutside gives the run what it sees of the world.
+func (c *call) goOutside(ctx context.Context) context.Context {
+	if c.host.options.Outside == nil {
+		return ctx
+	}
+	c.outside = c.host.options.Outside(ctx, c.tool.Name, c.argsText())
+	return hostmod.WithOutside(ctx, c.outside)
+}
+
 // take reads the JSON text that the prelude gives.
 func (c *call) take(values luau.Values) ([]byte, error) {
-	var text string
+	var text []byte
 	if err := values.Scan(&text); err != nil {
 		return nil, err
 	}
@@ -294,7 +306,7 @@ func (c *call) take(values luau.Values) ([]byte, error) {
 		return nil, &luau.Error{Code: luau.CodeLimit, Message: fmt.Sprintf(
 			"the result has %d bytes as JSON; at most %d are allowed", len(text), c.host.options.MaxResult)}
 	}
-	return []byte(text), nil
+	return text, nil
 }
 
 // checkResult validates the result. Where the schema says array, a script's empty table is one.

@@ -16,17 +16,28 @@ var _ toolmod.Host = (*call)(nil)
 
 // About implements toolmod.Host.
 func (c *call) About() map[string]any {
+	deadline := c.deadline
+	if c.outside != nil {
+		deadline = c.outside.Move(deadline)
+	}
 	about := map[string]any{
-		"id": c.id, "tool": c.tool.Name, "caller": c.req.Caller.Name, "face": c.req.Caller.Face,
-		"deadline": hostmod.Seconds(c.deadline),
+		"id": c.shownID(), "tool": c.tool.Name, "caller": c.req.Caller.Name, "face": c.req.Caller.Face,
+		"deadline": hostmod.Seconds(deadline),
 	}
 	if c.req.Caller.Session != "" {
 		about["session"] = c.req.Caller.Session
 	}
 	if c.parent != nil {
-		about["parent"] = c.parent.id
+		about["parent"] = c.parent.shownID()
 	}
 	return about
+}
+
+func (c *call) shownID() string {
+	if c.outside != nil {
+		return c.outside.ID
+	}
+	return c.id
 }
 
 // Config implements toolmod.Host.

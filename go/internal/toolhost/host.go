@@ -23,6 +23,9 @@ import (
 //go:embed prelude.luau
 var prelude string
 
+//go:embed outside.luau
+var outside string
+
 // Options are what a Host needs of its program. The zero value runs tools that reach nothing.
 type Options struct {
 	// Limits hold where a tool sets none of its own.
@@ -50,6 +53,9 @@ type Options struct {
 	Models   func(name string) (Model, bool)        // by the name in the config; nil: there are none
 	Tracer   trace.Tracer                           // of OpenTelemetry; nil: nothing is traced
 	Now      func() time.Time                       // nil: time.Now
+	// Outside is what one call sees of the world, by its tool and its arguments as JSON. All calls have VMs as new
+	// then, whatever their isolation. nil: the real one.
+	Outside func(ctx context.Context, tool string, args []byte) *hostmod.Outside
 }
 
 // Tools is the set of tools that a Host serves.

@@ -2,6 +2,8 @@ package toolhost_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -9,6 +11,8 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/models"
 	"github.com/hukilau/hukilau/go/internal/models/fakemodel"
+	"github.com/hukilau/hukilau/go/internal/module"
+	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
@@ -152,4 +156,28 @@ func TestAgents(t *testing.T) {
 	require.Contains(t, requests[0].System, `notes: {"about":"What is 1 + 2?"}`)
 	require.Equal(t, "3", requests[1].Messages[2].Parts[0].Result.Text)
 	require.True(t, requests[1].Messages[2].Parts[1].Result.IsError)
+}
+
+// An agent of a file is a tool like others.
+func TestAgentFile(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "helper.yaml"), []byte("name: helper\ndescription: Helps.\nagent: {model: m, prompt: You add., tools: [add]}\n"), 0o644))
+	files, err := module.RootFS(dir)
+	require.NoError(t, err)
+	defer files.Close()
+	loaded, err := tooldef.Load(context.Background(), tooldef.Options{Files: files, Root: dir, Dirs: []string{"."}})
+	require.NoError(t, err)
+	require.Empty(t, loaded.Errors())
+	helper, found := loaded.Find("helper")
+	require.True(t, found)
+	p := fakemodel.New(calls(models.ToolCall{ID: "1", Name: "add", Arguments: []byte(`{"a":1,"b":2}`)}), fakemodel.Answer{Chunks: []string{"It is", " 3."}})
+	h := newHost(t, withModel(p), helper, tool(t, "add", `function invoke(ctx, args) return args.a + args.b end`))
+	var told sink
+	answer, failed := h.Call(context.Background(), toolhost.Request{Tool: "helper", Args: []byte(`{"input":"1 + 2?"}`), Sink: &told})
+	require.Nil(t, failed)
+	require.Equal(t, `"It is 3."`, string(answer.JSON))
+	require.Len(t, told.chunks, 4)
+	require.Equal(t, "1 + 2?", p.Requests()[0].Messages[0].Text())
+	_, failed = call(h, "helper", "{}")
+	require.Equal(t, "missing required parameter: input", failed.Message)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 
+	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -58,13 +59,29 @@ func (c *call) record(answer *Answer, failed *Error) {
 
 // whole is the error with its traceback: for the operator, never for a client.
 func whole(failed *Error) string {
-	var script *luau.Error
-	if errors.As(failed.cause, &script) {
+	if script := ScriptError(failed); script != nil {
 		if trace := script.Traceback(); trace != "" {
 			return failed.Message + "\n" + trace
 		}
 	}
 	return failed.Message
+}
+
+// ScriptError is what a script failed with, with a traceback of the script's own frames: those below it, of the host,
+// are left out. It is a copy, and nil where the call failed otherwise.
+func ScriptError(failed *Error) *luau.Error {
+	var script *luau.Error
+	if !errors.As(failed.cause, &script) {
+		return nil
+	}
+	own := *script
+	own.Frames = nil
+	for _, frame := range script.Frames {
+		if frame.Chunk != engine.AroundChunk {
+			own.Frames = append(own.Frames, frame)
+		}
+	}
+	return &own
 }
 
 func (c *call) argsText() []byte {
@@ -78,9 +95,9 @@ func (c *call) argsText() []byte {
 	return text
 }
 
-// payload is what the log keeps of a JSON text.
+// payload is a JSON text for the log, which cuts it.
 func (c *call) payload(text []byte) store.Payload {
-	return store.NewPayload([]byte(c.host.options.Redact(string(text))))
+	return store.Payload{Text: c.host.options.Redact(string(text))}
 }
 
 func (c *call) hostCalls() []store.HostCall {

@@ -71,10 +71,13 @@ func (r *runner) newPool() (*engine.Pool, error) {
 		return nil, err
 	}
 	o := &r.host.options
-	return engine.NewPool(config, engine.Program{
-		Chunk: r.tool.Chunk, Source: r.tool.Source, Around: prelude, AroundArgs: r.aroundArgs(),
-	}, engine.PoolOptions{
-		Isolation: r.tool.Isolation,
+	program := engine.Program{Chunk: r.tool.Chunk, Source: r.tool.Source, Around: prelude, AroundArgs: r.aroundArgs()}
+	isolation := r.tool.Isolation
+	if o.Outside != nil {
+		program.Before, isolation = outside, engine.Pristine
+	}
+	return engine.NewPool(config, program, engine.PoolOptions{
+		Isolation: isolation,
 		Limits:    engine.Limits{HostCalls: o.HostCalls, Output: o.Output, Log: o.Log},
 	})
 }

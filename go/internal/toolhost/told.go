@@ -29,6 +29,9 @@ type Follower interface {
 	Accepted(ctx context.Context) *Error
 }
 
+// Console is a Sink that the operator reads: what it is told is not in the operator's log as well.
+type Console interface{ Console() }
+
 // maxWaits is how many host calls of one run are kept for the log.
 const maxWaits = 100
 
@@ -73,7 +76,8 @@ func (t *told) flush(c *call) {
 // log writes a record for the operator, and for the client where it listens.
 func (c *call) log(level slog.Level, message string, fields map[string]any) {
 	message = c.host.options.Redact(message)
-	if logger := c.host.options.Logger; logger.Enabled(context.Background(), level) {
+	_, console := c.req.Sink.(Console)
+	if logger := c.host.options.Logger; !console && logger.Enabled(context.Background(), level) {
 		attrs := []slog.Attr{slog.String("tool", c.tool.Name), slog.String("call", c.id)}
 		for name, value := range fields {
 			attrs = append(attrs, slog.Any(name, c.redacted(value)))

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hukilau/hukilau/go/internal/spelling"
 )
 
 // The exit codes.
@@ -54,4 +56,19 @@ func OneArg(what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// Verb refuses arguments of a command that only has commands below it: they are no names of one.
+func Verb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, below := range cmd.Commands() {
+		names = append(names, below.Name())
+	}
+	if near := spelling.Nearest(args[0], names); near != "" {
+		return Usagef("%s has no command %q; did you mean %s?", cmd.CommandPath(), args[0], near)
+	}
+	return Usagef("%s has no command %q", cmd.CommandPath(), args[0])
 }

@@ -18,7 +18,7 @@ import (
 // Command makes the command.
 func Command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "approvals", Short: "List, approve and deny calls that wait for approval", Args: exit.NoArgs,
+		Use: "approvals", Short: "List, approve and deny calls that wait for approval", Args: exit.Verb,
 		Long: `A call of a tool with "approve: true" waits until an operator approves it. A server that runs begins it then; who
 called gets the result at GET /calls/ID, or with the same call again and the id: "luau tool call NAME --approval ID".`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

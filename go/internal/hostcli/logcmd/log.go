@@ -23,7 +23,7 @@ func Command() *cobra.Command {
 	var wanted filterFlags
 	var follow bool
 	cmd := &cobra.Command{
-		Use: "log", Short: "Show what tools did", Args: exit.NoArgs,
+		Use: "log", Short: "Show what tools did", Args: exit.Verb,
 		Long: `Shows the calls of tools that ended, of all programs that use this project, the newest last. Each line has the begin,
 the id, how it ended, how long it took, the tool, who called, and the error or the arguments.
 "luau log show ID" shows one call whole.`,

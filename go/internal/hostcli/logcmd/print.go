@@ -2,7 +2,6 @@ package logcmd
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -152,11 +151,4 @@ func statusColour(failed bool) string {
 		return app.Red
 	}
 	return app.Green
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -58,7 +58,8 @@ func check(cmd *cobra.Command, project *hostapp.Project, grant bool) error {
 			}
 		}
 	}
-	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%d tools, %d errors, %d other findings\n", report.Tools, report.Failures, len(report.Findings)-report.Failures); err != nil {
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s, %s, %s\n", hostapp.Counted(report.Tools, "tool"),
+		hostapp.Counted(report.Failures, "error"), hostapp.Counted(len(report.Findings)-report.Failures, "other finding")); err != nil {
 		return err
 	}
 	if report.Failures > 0 {

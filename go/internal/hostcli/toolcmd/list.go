@@ -28,8 +28,10 @@ func listCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)
-				return err
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", visible.JSON(text)); err != nil {
+					return err
+				}
+				return reported(project)
 			}
 			return list(cmd, project)
 		},
@@ -57,7 +59,12 @@ func list(cmd *cobra.Command, project *hostapp.Project) error {
 			return err
 		}
 	}
-	if len(broken) > 0 {
+	return reported(project)
+}
+
+// reported is an error where a file is broken, as the list has said.
+func reported(project *hostapp.Project) error {
+	if len(project.Broken()) > 0 {
 		return exit.ErrReported
 	}
 	return nil

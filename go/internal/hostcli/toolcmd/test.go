@@ -25,7 +25,7 @@ func testCommand() *cobra.Command {
 				return err
 			}
 			o := flags.Options(cmd, "error")
-			o.Also = args
+			o.Also, o.Offline = args, test.Replay != ""
 			project, err := hostapp.Open(cmd.Context(), o)
 			if err != nil {
 				return err
@@ -55,6 +55,8 @@ func testCommand() *cobra.Command {
 	given.add(cmd)
 	cmd.Flags().StringVar(&test.Tool, "tool", "", "`name` of the tool, where the file has several")
 	cmd.Flags().StringVar(&test.Source, "source", "", "`name` of a [tools.script] whose configuration the tool gets")
+	cmd.Flags().StringVar(&test.Record, "record", "", "`file` that gets every answer of servers and models, for --replay")
+	cmd.Flags().StringVar(&test.Replay, "replay", "", "`file` of --record: its answers are given back, and nothing is sent")
 	return cmd
 }
 
@@ -65,6 +67,9 @@ func step(s hostapp.Step, colour bool) string {
 		return text + "\n"
 	case s.Failed:
 		return "  " + app.Paint(colour, app.Red, "✗") + " " + strings.ReplaceAll(text, "\n", "\n    ") + "\n"
+	}
+	if s.Note {
+		return "  - " + text + "\n"
 	}
 	line := "  " + app.Paint(colour, app.Green, "✓") + " " + text + "\n"
 	if s.Result != "" {

@@ -14,7 +14,7 @@ import (
 // Command makes the command.
 func Command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "tool", Short: "Make, test, list, check and call tools", Args: exit.NoArgs,
+		Use: "tool", Short: "Make, test, list, check and call tools", Args: exit.Verb,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(initCommand(), testCommand(), listCommand(), callCommand(), checkCommand())

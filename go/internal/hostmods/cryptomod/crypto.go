@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/md5"
-	"crypto/rand"
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
@@ -15,6 +14,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"io"
 
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -49,7 +49,7 @@ var algorithms = map[string]func() hash.Hash{
 func (i *instance) Exports() map[string]any {
 	exports := map[string]any{
 		"hmac":         luau.Func{Name: "crypto.hmac", Do: i.hmac, MayWait: true, Pure: true},
-		"random_bytes": luau.Func{Name: "crypto.random_bytes", Do: randomBytes},
+		"random_bytes": luau.Func{Name: "crypto.random_bytes", Do: i.randomBytes},
 		"equal":        luau.Func{Name: "crypto.equal", Do: equal, Pure: true},
 	}
 	for name, make := range algorithms {
@@ -135,7 +135,7 @@ func isRaw(c *luau.Call, i int, missing string) (bool, error) {
 const maxRandom = 64 << 10
 
 // randomBytes: (count: number, format: string?) -> string
-func randomBytes(c *luau.Call) error {
+func (i *instance) randomBytes(c *luau.Call) error {
 	n, err := c.Int(0)
 	if err != nil {
 		return err
@@ -148,7 +148,9 @@ func randomBytes(c *luau.Call) error {
 		return err
 	}
 	data := make([]byte, n)
-	rand.Read(data) // never fails: it ends the process instead
+	if _, err := io.ReadFull(hostmod.Random(i.vm), data); err != nil {
+		return err
+	}
 	return c.ReturnString(formatted(data, raw))
 }
 

@@ -21,6 +21,8 @@ type Options struct {
 	UserAgent    string         // "": "hukilau"
 	RootCAs      *x509.CertPool // nil: the system's
 	Resolver     *net.Resolver  // nil: Go's own, with the system's name servers
+	// Wrap goes around what sends requests, which has been held against the policy by then. nil: nothing does.
+	Wrap func(http.RoundTripper) http.RoundTripper
 }
 
 // Client sends requests under one policy, over connections that no other
@@ -89,6 +91,14 @@ func newTransport(roots *x509.CertPool) *http.Transport {
 		MaxResponseHeaderBytes: maxResponseHeader,
 		HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: 256 << 10},
 	}
+}
+
+// sender is what sends over a transport.
+func (c *Client) sender(t *http.Transport) http.RoundTripper {
+	if c.opts.Wrap == nil {
+		return t
+	}
+	return c.opts.Wrap(t)
 }
 
 // CloseIdle closes the connections that no request uses. The Client stays

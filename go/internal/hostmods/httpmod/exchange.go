@@ -121,7 +121,7 @@ func (c *Client) send(ctx context.Context, h *hop) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp, err := transport.RoundTrip(req)
+	resp, err := c.sender(transport).RoundTrip(req)
 	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
 		resp.Body.Close()
 		return nil, upstream("the server changed protocols without being asked", false, nil)

@@ -24,6 +24,9 @@ func noAnswerWithin(d time.Duration) *overdue {
 	return &overdue{"no complete answer within " + d.String() + "; raise the timeout if the server is slow"}
 }
 
+// Failure is the error that a request of ctx ends with, by what a sender under Options.Wrap says of it.
+func Failure(ctx context.Context, err error) *Error { return asError(ctx, err) }
+
 // asError turns whatever a request died of into an *Error. The context is asked
 // before the network is, because a cancelled request fails with any
 // error the socket happened to give.

@@ -40,7 +40,7 @@ var began = time.Now()
 func (i *instance) Exports() map[string]any {
 	exports := map[string]any{
 		"now": luau.Func{Name: "time.now", Do: func(c *luau.Call) error {
-			return c.ReturnNumber(hostmod.Seconds(i.now()))
+			return c.ReturnNumber(hostmod.Seconds(hostmod.ReadClock(i.vm, i.now())))
 		}},
 		"monotonic": luau.Func{Name: "time.monotonic", Do: func(c *luau.Call) error {
 			return c.ReturnNumber(i.now().Sub(began).Seconds())

@@ -2,8 +2,11 @@ package toolmod
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"io"
 
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -32,6 +35,15 @@ func (i *instance) tools(c *luau.Call) error {
 		return err
 	}
 	return c.Return(h.Tools())
+}
+
+// seed: () -> number
+func (i *instance) seed(c *luau.Call) error {
+	var word [4]byte
+	if _, err := io.ReadFull(hostmod.Random(i.vm), word[:]); err != nil {
+		return err
+	}
+	return c.ReturnNumber(float64(binary.LittleEndian.Uint32(word[:]) >> 1))
 }
 
 // waiting gives the host and the text of each argument, and waits for work on them. What work gives is the
@@ -111,6 +123,9 @@ const maxStreams = 64
 // open keeps what work opens under a number, which becomes the script's.
 func (i *instance) open(c *luau.Call, texts int, work func(context.Context, Host, []string) (Stream, error)) error {
 	if len(i.streams) >= maxStreams {
+		i.forgetFailed()
+	}
+	if len(i.streams) >= maxStreams {
 		return &luau.Error{Code: luau.CodeLimit, Message: fmt.Sprintf(
 			"%s: %d streams and agents of this call are open; close what is no longer needed", c.Name(), maxStreams)}
 	}
@@ -132,6 +147,15 @@ func (i *instance) open(c *luau.Call, texts int, work func(context.Context, Host
 		}
 		return fmt.Append(nil, id), nil
 	})
+}
+
+// forgetFailed drops the streams that could not be opened.
+func (i *instance) forgetFailed() {
+	for id, s := range i.streams {
+		if o := s.(*opening); o.isClosed() {
+			delete(i.streams, id)
+		}
+	}
 }
 
 // stream: (request: string) -> string

@@ -98,7 +98,7 @@ func (i *instance) Exports() map[string]any {
 		"about": i.about, "config": i.config, "emit": i.emit, "progress": i.progress, "tools": i.tools,
 		"state_load": i.stateLoad, "state_commit": i.stateCommit, "state_get": i.stateGet, "state_swap": i.stateSwap,
 		"call": i.call, "generate": i.generate, "stream": i.stream, "agent": i.agent, "input": i.input, "next": i.next,
-		"needs_input": i.needsInput, "close": i.close, "elicit": i.elicit,
+		"needs_input": i.needsInput, "close": i.close, "elicit": i.elicit, "seed": i.seed,
 	} {
 		exports[name] = luau.Func{Name: "tool." + name, Do: do, MayWait: true}
 	}

@@ -43,6 +43,12 @@ func (o *opening) Close() {
 	o.closed = true
 }
 
+func (o *opening) isClosed() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.closed
+}
+
 func (o *opening) get() (Stream, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

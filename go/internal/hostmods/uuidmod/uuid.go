@@ -27,17 +27,41 @@ var _ hostmod.Module = Module{}
 func (Module) Name() string { return "uuid" }
 
 // NewInstance implements hostmod.Module.
-func (Module) NewInstance(hostmod.VM) (hostmod.Instance, error) { return instance{}, nil }
+func (Module) NewInstance(vm hostmod.VM) (hostmod.Instance, error) { return &instance{vm: vm}, nil }
 
-type instance struct{ hostmod.Plain }
+type instance struct {
+	hostmod.Plain
+	vm hostmod.VM
+}
 
-func (instance) Exports() map[string]any {
+func (i *instance) Exports() map[string]any {
 	return map[string]any{
-		"v4":       luau.Func{Name: "uuid.v4", Do: made(uuid.NewRandom)},
-		"v7":       luau.Func{Name: "uuid.v7", Do: made(uuid.NewV7)},
+		"v4":       luau.Func{Name: "uuid.v4", Do: made(i.random)},
+		"v7":       luau.Func{Name: "uuid.v7", Do: made(i.sorted)},
 		"parse":    luau.Func{Name: "uuid.parse", Do: parse, Pure: true},
 		"validate": luau.Func{Name: "uuid.validate", Do: validate, Pure: true},
 	}
+}
+
+func (i *instance) random() (uuid.UUID, error) { return uuid.NewRandomFromReader(hostmod.Random(i.vm)) }
+
+// sorted makes a UUID of version 7. The library sees to it that each is greater than the one before, by a clock of
+// its own: where the script's clock is another, the time within is written over.
+func (i *instance) sorted() (uuid.UUID, error) {
+	if hostmod.IsReal(i.vm) {
+		return uuid.NewV7()
+	}
+	id, err := uuid.NewV7FromReader(hostmod.Random(i.vm))
+	if err != nil {
+		return id, err
+	}
+	now := hostmod.ReadClock(i.vm, time.Now()).UnixNano()
+	ms, rest := uint64(now/int64(time.Millisecond)), now%int64(time.Millisecond)
+	binary.BigEndian.PutUint32(id[:], uint32(ms>>16))
+	binary.BigEndian.PutUint16(id[4:], uint16(ms))
+	// 12 bits hold the fraction of a millisecond.
+	binary.BigEndian.PutUint16(id[6:], 0x7000|uint16(rest*4096/int64(time.Millisecond)))
+	return id, nil
 }
 
 func made(generate func() (uuid.UUID, error)) func(*luau.Call) error {

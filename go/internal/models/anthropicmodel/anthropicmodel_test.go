@@ -140,6 +140,7 @@ func TestSameAsTheSDK(t *testing.T) {
 	require.Equal(t, want.Usage.OutputTokens, got.Usage.OutputTokens)
 }
 
+// G01: what proxies do to streams.
 func TestG01QuirksOfProxies(t *testing.T) {
 	quirks := ": keep-alive\n\nretry: 500\n\n" + strings.ReplaceAll(tools, "event: ping\n", "")
 	s := wiretest.New(t)
@@ -161,6 +162,7 @@ func TestG01QuirksOfProxies(t *testing.T) {
 	}
 }
 
+// G02: text that is cut at every byte stays whole.
 func TestG02TextCutAtEveryByte(t *testing.T) {
 	const original = "絵文字 👩‍👩‍👧‍👦 🏄🏽 fin"
 	list := []string{begin, open0}
@@ -241,6 +243,7 @@ func TestStructuredOutputOnTheWire(t *testing.T) {
 	require.Contains(t, s.Last(t).Body, "It must be valid under this JSON Schema")
 }
 
+// X20: what goes wrong on the wire.
 func TestX20FailuresOnTheWire(t *testing.T) {
 	s := wiretest.New(t)
 	half := events(begin, open0, textDelta("half"))

@@ -107,6 +107,7 @@ func TestSameAsTheSDK(t *testing.T) {
 	require.EqualValues(t, usage.TotalTokenCount, got.Usage.Tokens())
 }
 
+// G01: what proxies do to streams.
 func TestG01QuirksOfProxies(t *testing.T) {
 	s := wiretest.New(t)
 	for name, body := range map[string]string{
@@ -131,6 +132,7 @@ func TestG01QuirksOfProxies(t *testing.T) {
 	}
 }
 
+// G02: text that is cut at every byte stays whole.
 func TestG02TextCutAtEveryByte(t *testing.T) {
 	const original = "漢字かな 🎏👩‍👩‍👧‍👦 fin"
 	var list []string
@@ -188,6 +190,7 @@ func TestRequestOnTheWire(t *testing.T) {
 			{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{"error":"no"}}}]}]}`, string(rest))
 }
 
+// X20: what goes wrong on the wire.
 func TestX20FailuresOnTheWire(t *testing.T) {
 	s := wiretest.New(t)
 	for name, c := range map[string]struct {

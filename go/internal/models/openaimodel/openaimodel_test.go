@@ -95,6 +95,7 @@ data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
 
 data: {"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":7,"total_tokens":19,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":null}}`
 
+// G01: what compatible servers do to streams.
 func TestG01QuirksOfCompatibleServers(t *testing.T) {
 	s := wiretest.New(t)
 	for name, body := range map[string]string{
@@ -127,6 +128,7 @@ func TestG01QuirksOfCompatibleServers(t *testing.T) {
 
 const original = "日本語のテキスト 👩‍👩‍👧‍👦🎏 and é in the end 🏝️"
 
+// G02: text that is cut at every byte stays whole.
 func TestG02TextCutAtEveryByte(t *testing.T) {
 	var list []string
 	for _, r := range original {
@@ -153,7 +155,7 @@ func TestG02TextCutAtEveryByte(t *testing.T) {
 	check(t, bytewise)
 }
 
-// Servers that count in UTF-16 cut between the two escapes of one character.
+// G02: servers that count in UTF-16 cut between the two escapes of one character.
 func TestG02TextCutInsideOfCharacters(t *testing.T) {
 	var list []string
 	for _, unit := range utf16.Encode([]rune(original)) {
@@ -178,6 +180,7 @@ func (o oneByte) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(iotest.OneByteReader(strings.NewReader(string(o))))}, nil
 }
 
+// G04: reasoning is never part of the content.
 func TestG04ReasoningIsNoContent(t *testing.T) {
 	s := wiretest.New(t, wiretest.Answer{Body: chunks(
 		`{"choices":[{"index":0,"delta":{"reasoning":"first "}}]}`,
