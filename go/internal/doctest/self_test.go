@@ -172,7 +172,7 @@ $ luau tool call shout --param text=hi
 
 ~~~console
 $ luau serve
-serving 1 tools on http://127.0.0.1:8787 ...
+serving 1 tool... on http://127.0.0.1:8787 ...
 ~~~
 
 ~~~console
