@@ -53,14 +53,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // end frees what the request held. A panic is answered, told to the log, and harms nobody else.
 func (x *exchange) end() {
-	x.body.free()
-	x.s.bodies.Add(-x.held)
 	cause := recover()
+	if x.held > 0 {
+		x.s.bodies.Add(-x.held)
+	}
 	if l := x.s.options.Logger; l.Enabled(x.r.Context(), slog.LevelDebug) {
 		l.LogAttrs(x.r.Context(), slog.LevelDebug, "request", slog.String("request", x.id), slog.String("method", x.r.Method),
 			slog.String("path", x.r.URL.Path), slog.String("caller", x.who.name), slog.Int("status", x.code))
 	}
 	if cause == nil {
+		x.body.free() // after a panic a call may still read it
 		x.swallow()
 		return
 	}

@@ -43,7 +43,7 @@ func newVM(t *testing.T) *luaVM {
 	t.Helper()
 	config, err := readingConfig(nil, nil)
 	require.NoError(t, err)
-	vm, err := newLuaVM(t.Context(), config, 0)
+	vm, err := newLuaVM(t.Context(), config, time.Minute)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, vm.close()) })
 	return vm
