@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -123,5 +124,19 @@ func TestGuideIndex(t *testing.T) {
 		if strings.HasPrefix(path, "docs/guide/") && path != index.path {
 			require.True(t, linked[path], "docs/guide/README.md has no link to %s", path)
 		}
+	}
+}
+
+// The guide has each code that a call can end with.
+func TestErrorCodes(t *testing.T) {
+	root := treeRoot(t)
+	source, err := os.ReadFile(filepath.Join(root, "go/internal/toolhost/error.go"))
+	require.NoError(t, err)
+	page, err := os.ReadFile(filepath.Join(root, "docs/guide/serving.md"))
+	require.NoError(t, err)
+	codes := regexp.MustCompile(`\bCode = "(\w+)"`).FindAllStringSubmatch(string(source), -1)
+	require.Greater(t, len(codes), 10)
+	for _, code := range codes {
+		require.Contains(t, string(page), "`"+code[1]+"`", "docs/guide/serving.md")
 	}
 }

@@ -144,3 +144,70 @@ func TestGoSnippets(t *testing.T) {
 	require.Equal(t, "the page shows\n\t(nothing)\nbut it prints\n\tX\n", problems(t, page))
 	require.Contains(t, problems(t, "~~~go\nx := 1\n~~~\n"), "declared and not used")
 }
+
+const shout = "~~~yaml tools/shout.yaml\nname: shout\ndescription: Shouts\nparams: { type: object, properties: { text: { type: string } } }\n" +
+	"examples:\n  - args: { text: hi }\n    result: HI\nlua: |\n  function invoke(ctx, args)\n    return string.upper(args.text)\n  end\n~~~\n"
+
+func TestGoodTools(t *testing.T) {
+	require.Empty(t, problems(t, shout+`
+~~~toml
+[server]
+token = "${TOKEN}"
+operator_token = "${OPERATOR}"
+~~~
+
+~~~toml hukilau.toml
+[tools]
+dirs = ["tools"]
+~~~
+
+~~~json
+{"mcpServers": {"x": {"command": "/usr/bin/luau", "args": ["mcp", "--config", "/path/of/the/project/hukilau.toml"]}}}
+~~~
+
+~~~console
+$ luau tool call shout --param text=hi
+"HI"
+~~~
+
+~~~console
+$ luau serve
+serving 1 tool... on http://127.0.0.1:8787 ...
+~~~
+
+~~~console
+$ curl -s --json '{"text": "hi"}' http://127.0.0.1:8787/tools/shout
+{"result":"HI"}
+~~~
+
+~~~json
+{"servers": {"x": {"url": "http://127.0.0.1:8787/mcp"}}}
+~~~
+
+~~~ini
+ExecStart=/usr/local/bin/luau serve --config /etc/hukilau.toml
+~~~
+
+~~~dockerfile
+CMD ["luau", "serve", "--bind", "0.0.0.0:8787"]
+~~~
+`))
+}
+
+func TestFaultsOfTools(t *testing.T) {
+	for _, c := range []struct{ page, want string }{
+		{strings.Replace(shout, "result: HI", "result: hi", 1), `the result must be "hi", got "HI"`},
+		{strings.Replace(shout, "examples:", "exampels:", 1), `did you mean "examples"`},
+		{"~~~toml\n[servre]\n~~~\n", `did you mean "server"`},
+		{"~~~json\n{\n~~~\n", "no JSON"},
+		{"~~~json\n{\"mcpServers\": {\"x\": {\"command\": \"luau\", \"args\": [\"mcp\", \"--confg\", \"x\"]}}}\n~~~\n", "no answer to initialize"},
+		{"~~~json\n{\"servers\": {\"x\": {\"url\": \"http://127.0.0.1:8000/mcp\"}}}\n~~~\n", "no answer to initialize"},
+		{"~~~console\n$ luau serve\nserving 7 tools on ...\n~~~\n", "but it prints"},
+		{"~~~console\n$ luau serve --prot 1\n~~~\n", "ended before it was ready"},
+		{"~~~ini\nExecStart=/usr/local/bin/luau serve --prot 1\n~~~\n", "has no flag --prot"},
+		{"~~~dockerfile\nFROM debian\n~~~\n", "nothing is started here"},
+		{"~~~dockerfile\nCMD [\"nginx\", \"x\"]\n~~~\n", "this is not luau"},
+	} {
+		require.Contains(t, problems(t, c.page), c.want, c.page)
+	}
+}
