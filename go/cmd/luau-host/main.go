@@ -13,6 +13,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/program"
 	"github.com/hukilau/hukilau/go/internal/cli/versions"
+	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/hostcli"
 )
 
@@ -24,6 +25,7 @@ func main() { os.Exit(run()) }
 func run() int {
 	log.SetOutput(io.Discard) // libraries write there; what we have to say goes through slog
 	versions.Build.Version, versions.Build.Commit = version, commit
+	hostapp.StartPlayer = startPlayer
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	signals := make(chan os.Signal, 2)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hukilau/hukilau/go/internal/config"
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
 	"github.com/hukilau/hukilau/go/internal/store"
@@ -27,6 +28,7 @@ type Host struct {
 	clients clients
 	models  modelSet
 	tape    *tape
+	music   jukebox
 	tracing *tracing
 }
 
@@ -56,14 +58,14 @@ func (p *Project) NewHost(ctx context.Context, o HostOptions) (*Host, error) {
 		return nil, errors.Join(err, traces.close())
 	}
 	h := &Host{Project: p, Store: s, Logger: logger, tracing: traces, tape: o.tape}
-	h.models.host = h
+	h.models.host, h.music.project = h, p
 	c := p.Config()
 	options := toolhost.Options{
 		Timeout: c.Limits.Time, Memory: c.Limits.Memory, HostCalls: uint64(c.Limits.HostCalls), Output: uint64(c.Limits.Output),
 		Log: uint64(c.Limits.Log), Depth: c.Limits.Depth, Tokens: int64(c.Limits.Tokens),
-		MaxRuns: c.Server.MaxRuns, Queue: c.Server.Queue,
+		MaxRuns: c.Server.MaxRuns, Queue: queueOf(c.Server),
 		Environ: o.tape.environ, Folder: p.Folder, Resolver: h.resolver, HTTP: h.clients.of,
-		Store: s, Redact: p.redact, Logger: logger, Models: h.models.find, Tracer: traces.tracer(),
+		Store: s, Redact: p.redact, Logger: logger, Models: h.models.find, Modules: h.music.modules, Tracer: traces.tracer(),
 	}
 	if o.tape != nil {
 		h.clients.wrap, options.Outside = o.tape.session.Transport, o.tape.session.Outside
@@ -102,7 +104,15 @@ func (h *Host) Close() error {
 	if err := h.tracing.close(); err != nil {
 		h.Logger.Warn(err.Error())
 	}
-	return h.Store.Close()
+	return errors.Join(h.music.close(), h.Store.Close())
+}
+
+// queueOf is how many calls wait to run at most: none where the configuration says so.
+func queueOf(c config.Server) int {
+	if c.QueueSet && c.Queue == 0 {
+		return -1
+	}
+	return c.Queue
 }
 
 // StatePath is the file of the project's store.

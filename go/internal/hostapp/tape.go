@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/recording"
 	"github.com/hukilau/hukilau/go/internal/redact"
@@ -147,13 +148,16 @@ func (p *Project) environOf(tools []*tooldef.Tool) map[string]string {
 
 // environ is the environment of the tools of a test.
 func (t *tape) environ() []string {
-	pairs := os.Environ()
 	if t == nil || !t.session.Replaying() {
-		return pairs
+		return os.Environ()
 	}
 	recorded := t.session.Environ()
+	pairs := slices.DeleteFunc(os.Environ(), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return t.session.Grants(name)
+	})
 	for _, name := range slices.Sorted(maps.Keys(recorded)) {
-		pairs = append(pairs, name+"="+recorded[name]) // the last one counts
+		pairs = append(pairs, name+"="+recorded[name])
 	}
 	return pairs
 }
@@ -181,7 +185,7 @@ func (t *tape) begin(ctx context.Context, tool, example string, args map[string]
 
 // save writes what was recorded. Nobody else may read it, and a file that was there stays until the new one is whole.
 func (t *tape) save(check func(Step)) error {
-	if t == nil || t.session.Replaying() {
+	if t == nil || t.session.Replaying() || t.session.Empty() {
 		return nil
 	}
 	text, err := t.session.Encode()

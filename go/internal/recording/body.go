@@ -42,6 +42,30 @@ func (b *body) MarshalJSON() ([]byte, error) {
 	return marshal(text)
 }
 
+// values are those of a header. A single one is written as a text.
+type values []string
+
+// MarshalJSON implements json.Marshaler.
+func (v values) MarshalJSON() ([]byte, error) {
+	if len(v) == 1 {
+		return marshal(v[0])
+	}
+	return marshal([]string(v))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *values) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil {
+		*v = values{one}
+		return nil
+	}
+	if json.Unmarshal(text, (*[]string)(v)) != nil {
+		return errors.New("the value of a header must be a text, or a list of texts")
+	}
+	return nil
+}
+
 // marshal leaves <, > and & as they are.
 func marshal(v any) ([]byte, error) {
 	var out strings.Builder

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"encoding/json"
+	"math"
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/models"
@@ -29,6 +30,21 @@ type call struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 	Signature []byte `json:"signature,omitempty"`
+}
+
+// tool is as models.Tool.
+type tool struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Schema      any    `json:"schema,omitempty"`
+}
+
+func toolsOf(list []models.Tool) []tool {
+	var all []tool
+	for _, t := range list {
+		all = append(all, tool(t))
+	}
+	return all
 }
 
 func messagesOf(list []models.Message) []message {
@@ -80,14 +96,16 @@ func usageOf(u models.Usage) usage {
 func (u usage) model() models.Usage {
 	return models.Usage{
 		InputTokens: u.Input, OutputTokens: u.Output, CachedTokens: u.Cached, ReasoningTokens: u.Reasoning,
-		Time: time.Duration(u.Seconds * float64(time.Second)), Estimated: u.Estimated,
+		Time: seconds(u.Seconds), Estimated: u.Estimated,
 	}
 }
+
+func seconds(n float64) time.Duration { return time.Duration(math.Round(n * float64(time.Second))) }
 
 func (f *failure) model() *models.Error {
 	return &models.Error{
 		Code: models.Code(f.Code), Message: f.Message, Provider: f.Provider, Status: f.Status, Retryable: f.Retryable,
-		RetryAfter: time.Duration(f.RetryAfter * float64(time.Second)),
+		RetryAfter: seconds(f.RetryAfter),
 	}
 }
 

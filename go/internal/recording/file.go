@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"time"
 )
@@ -55,9 +54,9 @@ type exchange struct {
 }
 
 type response struct {
-	Status  int         `json:"status"`
-	Headers http.Header `json:"headers,omitempty"`
-	Body    *body       `json:"body,omitempty"`
+	Status  int               `json:"status"`
+	Headers map[string]values `json:"headers,omitempty"`
+	Body    *body             `json:"body,omitempty"`
 	// How the body ended, where it is not whole.
 	End    ending   `json:"end,omitempty"`
 	Broken *failure `json:"broken,omitempty"`

@@ -106,8 +106,11 @@ func (r *Run) record(next http.RoundTripper, req *http.Request, e *exchange) (*h
 		e.Failure = s.httpFailure(req.Context(), err)
 		return nil, err
 	}
-	if resp.StatusCode < 200 || resp.StatusCode > 999 {
-		return resp, nil // httpmod refuses it
+	if resp.StatusCode < 200 || resp.StatusCode > 999 { // httpmod refuses it
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		e.Failure = &failure{Code: httpmod.CodeUpstream, Message: fmt.Sprintf("the server answers with status %d, which is none", resp.StatusCode)}
+		return resp, nil
 	}
 	head := &response{Status: resp.StatusCode, Headers: s.responseHeaders(resp.Header), End: left}
 	s.mu.Lock()

@@ -86,18 +86,18 @@ func (s *Session) Model(name string, p models.Provider) models.Provider {
 
 // wireRequest is a request to a model as it is kept. The provider's own name of the model is not in it.
 type wireRequest struct {
-	System      string        `json:"system,omitempty"`
-	Messages    []message     `json:"messages"`
-	Tools       []models.Tool `json:"tools,omitempty"`
-	Temperature *float64      `json:"temperature,omitempty"`
-	MaxTokens   int           `json:"max_tokens,omitempty"`
-	Stop        []string      `json:"stop,omitempty"`
-	Seed        *int64        `json:"seed,omitempty"`
-	Schema      any           `json:"schema,omitempty"`
+	System      string    `json:"system,omitempty"`
+	Messages    []message `json:"messages"`
+	Tools       []tool    `json:"tools,omitempty"`
+	Temperature *float64  `json:"temperature,omitempty"`
+	MaxTokens   int       `json:"max_tokens,omitempty"`
+	Stop        []string  `json:"stop,omitempty"`
+	Seed        *int64    `json:"seed,omitempty"`
+	Schema      any       `json:"schema,omitempty"`
 }
 
 func (s *Session) question(name string, r *models.Request) (*question, error) {
-	text, err := marshal(wireRequest{r.System, messagesOf(r.Messages), r.Tools, r.Temperature, r.MaxTokens, r.Stop, r.Seed, r.Schema})
+	text, err := marshal(wireRequest{r.System, messagesOf(r.Messages), toolsOf(r.Tools), r.Temperature, r.MaxTokens, r.Stop, r.Seed, r.Schema})
 	if err != nil {
 		return nil, fmt.Errorf("the request to the model %s cannot be recorded: %w", name, err)
 	}

@@ -84,7 +84,7 @@ func (s *Session) Outside(ctx context.Context, tool string, args []byte) *hostmo
 			}
 		}
 	}
-	return &hostmod.Outside{ID: id.String(), Random: source, Read: c.read, Move: r.moved}
+	return &hostmod.Outside{ID: id.String(), Random: source, Read: c.read}
 }
 
 // derived is the seed of one call.

@@ -64,6 +64,13 @@ func (s *Session) Replaying() bool { return s.replaying }
 // Name is that of the recording.
 func (s *Session) Name() string { return s.options.Name }
 
+// Empty says whether there is no run in it.
+func (s *Session) Empty() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.file.Runs) == 0
+}
+
 // Encode gives the recording as a file. It fails when something was too large for one.
 func (s *Session) Encode() ([]byte, error) {
 	s.mu.Lock()

@@ -88,8 +88,8 @@ func (s *Session) requestHeaders(given http.Header) map[string]string {
 // connectionHeaders are about one connection, and not about an answer.
 var connectionHeaders = map[string]bool{"Connection": true, "Keep-Alive": true, "Transfer-Encoding": true, "Alt-Svc": true}
 
-func (s *Session) responseHeaders(given http.Header) http.Header {
-	kept := http.Header{}
+func (s *Session) responseHeaders(given http.Header) map[string]values {
+	kept := map[string]values{}
 	for name, values := range given {
 		if connectionHeaders[name] {
 			continue
@@ -130,6 +130,13 @@ func (s *Session) Environ() map[string]string {
 		all[name] = value
 	}
 	return all
+}
+
+// Grants says whether a variable is one of those that the session was told of, and so none of the machine's.
+func (s *Session) Grants(name string) bool {
+	_, now := s.options.Environ[name]
+	_, then := s.file.Environ[name]
+	return now || then
 }
 
 func digest(data []byte) string {

@@ -29,7 +29,7 @@ type ticket struct {
 }
 
 func newAdmission(most, queue int, wait time.Duration) *admission {
-	return &admission{most: max(most, 1), queue: queue, wait: wait, tools: map[string]int{}}
+	return &admission{most: max(most, 1), queue: max(queue, 0), wait: wait, tools: map[string]int{}}
 }
 
 // room says whether a call of the tool may begin. The lock is held.

@@ -80,7 +80,7 @@ type call struct {
 	parent     *call
 	depth      int
 	began      time.Time
-	deadline   time.Time
+	deadline   time.Time        // as the script is told
 	runContext context.Context  // of the whole run
 	claimed    string           // the approval that this call uses
 	outside    *hostmod.Outside // nil: the real world
@@ -264,9 +264,8 @@ func (c *call) invoke(outer context.Context) (*Answer, *Error) {
 	limit := c.runner.timeout()
 	ctx, cancel := context.WithTimeoutCause(outer, limit, errTime)
 	defer cancel()
-	ctx = c.goOutside(ctx)
+	ctx = c.goOutside(ctx, limit)
 	ctx = toolmod.With(context.WithValue(ctx, callKey{}, c), c)
-	c.deadline, _ = ctx.Deadline()
 	c.runContext = ctx
 	var result []byte
 	began := time.Now()
@@ -287,12 +286,19 @@ func (c *call) invoke(outer context.Context) (*Answer, *Error) {
 	return &Answer{ID: c.id, JSON: result, Took: took, Tokens: c.usage().Tokens()}, nil
 }
 
-// goOutside gives the run what it sees of the world.
-func (c *call) goOutside(ctx context.Context) context.Context {
-	if c.host.options.Outside == nil {
+// goOutside gives the run what it sees of the world, where that is not the real one.
+func (c *call) goOutside(ctx context.Context, limit time.Duration) context.Context {
+	c.deadline, _ = ctx.Deadline()
+	if c.host.options.Outside != nil {
+		c.outside = c.host.options.Outside(ctx, c.tool.Name, c.argsText())
+	}
+	if c.outside == nil {
 		return ctx
 	}
-	c.outside = c.host.options.Outside(ctx, c.tool.Name, c.argsText())
+	c.deadline = c.outside.Read(time.Now()).Add(limit)
+	if c.parent != nil && c.parent.deadline.Before(c.deadline) {
+		c.deadline = c.parent.deadline
+	}
 	return hostmod.WithOutside(ctx, c.outside)
 }
 

@@ -16,13 +16,9 @@ var _ toolmod.Host = (*call)(nil)
 
 // About implements toolmod.Host.
 func (c *call) About() map[string]any {
-	deadline := c.deadline
-	if c.outside != nil {
-		deadline = c.outside.Move(deadline)
-	}
 	about := map[string]any{
 		"id": c.shownID(), "tool": c.tool.Name, "caller": c.req.Caller.Name, "face": c.req.Caller.Face,
-		"deadline": hostmod.Seconds(deadline),
+		"deadline": hostmod.Seconds(c.deadline),
 	}
 	if c.req.Caller.Session != "" {
 		about["session"] = c.req.Caller.Session

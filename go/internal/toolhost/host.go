@@ -39,7 +39,7 @@ type Options struct {
 	Tokens    int64         // of models, for one call with all that it calls; 0: no limit
 
 	MaxRuns int           // at once; 0: 64
-	Queue   int           // calls that wait to run; 0: 256
+	Queue   int           // calls that wait to run; 0: 256, negative: none
 	Wait    time.Duration // how long one waits to run; 0: 30 s
 
 	Environ  func() []string                       // variables that may be granted; nil: none

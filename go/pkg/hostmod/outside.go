@@ -13,7 +13,6 @@ type Outside struct {
 	ID     string                           // of the call, in place of its own
 	Random io.Reader                        // random bytes; it never fails
 	Read   func(actual time.Time) time.Time // what a script reads from the clock
-	Move   func(actual time.Time) time.Time // a moment that the host tells
 }
 
 type outsideKey struct{}
