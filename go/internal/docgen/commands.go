@@ -7,7 +7,23 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/hukilau/hukilau/go/internal/cli"
+	"github.com/hukilau/hukilau/go/internal/hostcli"
 )
+
+// wholeRoot is the command as users see it: with the verbs of luau-host where luau only hands over.
+func wholeRoot() *cobra.Command {
+	root, host := cli.Root(), hostcli.Root()
+	for _, verb := range host.Commands() {
+		if here, _, err := root.Find([]string{verb.Name()}); err == nil && here != root {
+			root.RemoveCommand(here)
+		}
+		host.RemoveCommand(verb)
+		root.AddCommand(verb)
+	}
+	return root
+}
 
 // commands is the page of the command line, made of the help texts.
 func commands(root *cobra.Command) []byte {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/app"
-	"github.com/hukilau/hukilau/go/internal/cli"
 	"github.com/hukilau/hukilau/go/internal/luaudoc"
 )
 
@@ -35,7 +34,7 @@ func pages() (map[string][]byte, error) {
 	made := map[string][]byte{
 		"README.md":  index(modules),
 		nativePage:   nativeFunctions(hosts),
-		commandsPage: commands(cli.Root()),
+		commandsPage: commands(wholeRoot()),
 	}
 	for _, m := range modules {
 		made[fileName(m.Name)] = modulePage(m)
