@@ -90,7 +90,7 @@ func TestToolsCallTools(t *testing.T) {
 		}
 	}
 	require.Equal(t, 2, parents)
-	require.Equal(t, 2+7, children)
+	require.Equal(t, 2+8, children)
 }
 
 // X15: 50 calls at once that each add 1 through ctx.update_state.
