@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/models"
 	"github.com/hukilau/hukilau/go/internal/schema"
@@ -256,11 +255,9 @@ func (c *call) invoke(outer context.Context) (*Answer, *Error) {
 		return nil, scriptFailure(err, luau.CodeOf(err))
 	}
 	limit := c.runner.timeout()
-	ctx, cancel := context.WithTimeoutCause(outer, limit, errTime)
-	defer cancel()
-	ctx = toolmod.With(context.WithValue(ctx, callKey{}, c), c)
-	c.deadline, _ = ctx.Deadline()
-	c.runContext = ctx
+	ctx := newCallContext(outer, c, limit)
+	defer ctx.end()
+	c.deadline, c.runContext = ctx.deadline, ctx
 	var result []byte
 	began := time.Now()
 	err = pool.Invoke(ctx, func(values luau.Values) (err error) {
