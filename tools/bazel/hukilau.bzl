@@ -8,6 +8,9 @@ changed.
 _BUILD = """
 set -euo pipefail
 tree=$(dirname "$(readlink -f "$1")")
+mkdir -p "$tree/build"
+exec 9>"$tree/build/bazel.lock" # both programs come of one make, which must not run twice at once
+flock 9
 if ! log=$(make -C "$tree" build 2>&1); then
     echo "$log" >&2
     exit 1

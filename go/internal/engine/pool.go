@@ -53,14 +53,13 @@ type Pool struct {
 	around  *luau.Bytecode // nil without one
 	before  *luau.Bytecode // likewise
 
-	// long says that the last invocation took more than a slice. The next one is believed to be like it: many
-	// that begin at once, each with a first slice before it, would hold up those of other pools.
-	long atomic.Bool
-
 	mu     sync.Mutex
 	idle   []*resident
 	top    topLevel
 	closed bool
+	// long says that the last invocation used up a slice. The next one then waits for its slot among those
+	// that did: hundreds of a program that burns its time are not each taken for a short run.
+	long atomic.Bool
 }
 
 // topLevel says whether what the top level of a program leaves behind may be kept in an image.
@@ -125,6 +124,7 @@ func (p *Pool) Invoke(ctx context.Context, use func(luau.Values) error, args ...
 	r := p.take()
 	if r != nil {
 		err := r.vm.Run(ctx, r.fn, p.runOptions(r, true), use, args...)
+		p.learn(r.vm, err)
 		p.put(r, err)
 		return err
 	}
@@ -132,11 +132,23 @@ func (p *Pool) Invoke(ctx context.Context, use func(luau.Values) error, args ...
 }
 
 func (p *Pool) runOptions(r *resident, reset bool) RunOptions {
-	o := RunOptions{Mode: EndWithMain, Limits: p.options.Limits, Reset: reset, Long: p.long.Load()}
+	o := p.topOptions()
+	o.Reset = reset
 	if p.options.Isolation == Shared {
 		o.Reset, o.Entry, o.Around = false, p.program.Entry, r.around
 	}
 	return o
+}
+
+func (p *Pool) topOptions() RunOptions {
+	return RunOptions{Mode: EndWithMain, Limits: p.options.Limits, long: &p.long}
+}
+
+// learn remembers an invocation that was a short one. One that was ended, or never had a slot, says nothing.
+func (p *Pool) learn(vm *VM, err error) {
+	if vm.ran && !vm.wasLong && p.long.Load() && vm.ctx.Err() == nil && !luau.IsKilled(err) {
+		p.long.Store(false)
+	}
 }
 
 func (p *Pool) take() *resident {
@@ -155,7 +167,6 @@ func (p *Pool) take() *resident {
 
 // put keeps the VM for later, or closes it.
 func (p *Pool) put(r *resident, err error) {
-	p.long.Store(r.vm.long || luau.IsKilled(err))
 	if !r.rest(p.options.Isolation, err) {
 		r.close()
 		return
@@ -234,6 +245,7 @@ func (p *Pool) first(ctx context.Context, use func(luau.Values) error, args []an
 		r.close()
 		return err
 	}
+	p.learn(vm, err)
 	p.put(r, err)
 	return err
 }
@@ -266,8 +278,7 @@ func (p *Pool) runAround(ctx context.Context, vm *VM) (around *luau.Function, er
 	if err != nil {
 		return nil, err
 	}
-	o := RunOptions{Mode: EndWithMain, Limits: p.options.Limits}
-	err = vm.Run(ctx, chunk, o, func(values luau.Values) error { return values.Scan(&around) }, p.program.AroundArgs...)
+	err = vm.Run(ctx, chunk, p.topOptions(), func(values luau.Values) error { return values.Scan(&around) }, p.program.AroundArgs...)
 	return around, err
 }
 
@@ -357,7 +368,7 @@ func (p *Pool) firstImpure(ctx context.Context, r *resident, use func(luau.Value
 
 // runTop runs the top level and finds the function.
 func (p *Pool) runTop(ctx context.Context, vm *VM, chunk, around *luau.Function) (*luau.Function, error) {
-	if err := vm.Run(ctx, chunk, RunOptions{Mode: EndWithMain, Limits: p.options.Limits}, nil); err != nil {
+	if err := vm.Run(ctx, chunk, p.topOptions(), nil); err != nil {
 		return nil, err
 	}
 	if around != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -77,10 +78,12 @@ type RunOptions struct {
 	Around *luau.Function
 	// KeepTables gives tables among the results as *luau.Table.
 	KeepTables bool
-	// Long says that the run may well take more than a slice: it waits behind others from the start.
-	Long bool
 	// Use gets the results of RunSource, as in Run.
 	Use func(luau.Values) error
+
+	// long is set when the run uses up a slice. While it is, runs with it wait for their slots among those
+	// that did. nil: nobody wants to know.
+	long *atomic.Bool
 }
 
 // Run calls fn as the main function of a new run, and schedules until the run is over. The results
@@ -88,7 +91,8 @@ type RunOptions struct {
 // does the run, at once.
 func (v *VM) Run(ctx context.Context, fn *luau.Function, o RunOptions, use func(luau.Values) error, args ...any) error {
 	v.context.begin(ctx)
-	v.ctx, v.mode, v.limits, v.logged, v.failed, v.current, v.spent, v.long = ctx, o.Mode, o.Limits, 0, nil, nil, o.Long, false
+	v.ctx, v.mode, v.limits, v.logged, v.failed, v.current, v.spent = ctx, o.Mode, o.Limits, 0, nil, nil, false
+	v.ran, v.wasLong, v.long = false, false, o.long
 	v.firstToken = v.last
 	defer v.endRun()
 	limits := luau.Limits{HostCalls: o.Limits.HostCalls, Output: o.Limits.Output, Memory: o.Limits.Memory}
@@ -192,7 +196,7 @@ func (v *VM) step() error {
 	w := v.ready[0]
 	v.ready[0] = work{}
 	v.ready = v.ready[1:]
-	v.current = w.task
+	v.current, v.ran = w.task, true
 	v.busy.Store(true)
 	v.armSlice() // after that: what arrives from now on arms it itself
 	thread, out := v.resume(&w)
@@ -216,7 +220,7 @@ func (v *VM) settle(t *task, out luau.Outcome) error {
 		v.waiting[out.Token] = t
 		return nil
 	case luau.StatusSliced:
-		v.spent, v.long = true, true
+		v.usedUp()
 		if t.spawned.overdue() {
 			v.abandon(t)
 			return nil
@@ -251,13 +255,21 @@ func (v *VM) settle(t *task, out luau.Outcome) error {
 	return nil
 }
 
+// usedUp notes that a slice is over.
+func (v *VM) usedUp() {
+	v.spent, v.wasLong = true, true
+	if v.long != nil && !v.long.Load() {
+		v.long.Store(true)
+	}
+}
+
 var errNobody = &luau.Error{
 	Code: luau.CodeRuntime, Message: "coroutine.yield outside of a coroutine: nobody can resume this thread",
 }
 
 func (v *VM) takeSlot() bool {
 	if v.slot < 0 {
-		v.slot = slots.take(v, v.spent, v.ctx.Done())
+		v.slot = slots.take(v, v.spent, v.long, v.ctx.Done())
 	}
 	return v.slot >= 0
 }

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,8 +13,9 @@ const slice = 10 * time.Millisecond
 
 // slots limits how many scripts run at the same moment, and so how many OS threads the process
 // needs: a script holds one while it runs. Who waits gets a slot in order of arrival, but those that
-// used up their last slice come after those that did not: a short run does not wait for many long ones.
-var slots = newSlotTable(min(24, max(4, 2*runtime.GOMAXPROCS(0))))
+// used up their last slice come after those that did not, and never have all slots: a short run does not
+// wait for many long ones.
+var slots = newSlotTable(min(24, max(4, 2*runtime.GOMAXPROCS(0))), runtime.GOMAXPROCS(0))
 
 // tenant holds a slot. It is called from another goroutine, while it does.
 type tenant interface {
@@ -29,6 +31,8 @@ type slotTable struct {
 	holders []holder
 	waiting list.List // of *turn
 	spent   list.List // of *turn: of those that used up a slice
+	long    int       // how many slots those have
+	most    int       // of long: more would only be in the way of short runs
 	fresh   int       // how many of waiting got a slot since one of spent did
 	ticking bool
 	unseen  bool // somebody came since the last tick
@@ -36,6 +40,7 @@ type slotTable struct {
 
 type holder struct {
 	who    tenant
+	long   bool // it had used up a slice when it got the slot
 	seen   bool // by a tick
 	broken bool // asked to stop
 	stop   func() bool
@@ -44,15 +49,19 @@ type holder struct {
 // patience is how many others may come before one that used up its slice and waits.
 const patience = 4
 
-// turn is a place in the queue; given is closed when slot is valid.
+// turn is a place in a queue; given is closed when slot is valid.
 type turn struct {
-	given chan struct{}
-	slot  int
-	taken bool
+	given   chan struct{}
+	slot    int
+	taken   bool
+	spent   bool // it is in that queue
+	long    *atomic.Bool
+	element *list.Element
 }
 
-func newSlotTable(n int) *slotTable {
-	t := &slotTable{holders: make([]holder, n)}
+// newSlotTable has n slots, of which those that used up a slice get at most long.
+func newSlotTable(n, long int) *slotTable {
+	t := &slotTable{holders: make([]holder, n), most: max(1, min(long, n-1))}
 	for i := range n {
 		t.free = append(t.free, i)
 	}
@@ -60,24 +69,23 @@ func newSlotTable(n int) *slotTable {
 }
 
 // take waits for a slot and gives its index, or -1 when stop was closed first. spent says that who used up
-// its last slice.
-func (t *slotTable) take(who tenant, spent bool, stop <-chan struct{}) int {
+// its last slice. long, which may be nil, says that those like who do so, and may say it while who waits.
+func (t *slotTable) take(who tenant, spent bool, long *atomic.Bool, stop <-chan struct{}) int {
+	spent = spent || isLong(long)
 	t.mu.Lock()
-	if n := len(t.free); n > 0 {
+	if n := len(t.free); n > 0 && !(spent && t.long >= t.most) {
 		slot := t.free[n-1]
 		t.free = t.free[:n-1]
-		t.settle(slot, who)
+		t.count(spent)
+		t.settle(slot, who, spent)
 		t.mu.Unlock()
 		return slot
 	}
-	place := &turn{given: make(chan struct{})}
-	queue := &t.waiting
-	if spent {
-		queue = &t.spent
-	} else {
+	place := &turn{given: make(chan struct{}), long: long}
+	t.enqueue(place, spent)
+	if !spent {
 		t.breakOne()
 	}
-	element := queue.PushBack(place)
 	t.startTicking()
 	t.mu.Unlock()
 	select {
@@ -87,15 +95,37 @@ func (t *slotTable) take(who tenant, spent bool, stop <-chan struct{}) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !place.taken {
-		queue.Remove(element)
+		t.dequeue(place)
 		return -1
 	}
-	t.settle(place.slot, who)
+	t.settle(place.slot, who, place.spent)
 	return place.slot
 }
 
-func (t *slotTable) settle(slot int, who tenant) {
-	t.holders[slot] = holder{who: who}
+func isLong(long *atomic.Bool) bool { return long != nil && long.Load() }
+
+func (t *slotTable) enqueue(place *turn, spent bool) {
+	place.spent = spent
+	place.element = t.queue(spent).PushBack(place)
+}
+
+func (t *slotTable) dequeue(place *turn) { t.queue(place.spent).Remove(place.element) }
+
+func (t *slotTable) queue(spent bool) *list.List {
+	if spent {
+		return &t.spent
+	}
+	return &t.waiting
+}
+
+func (t *slotTable) count(long bool) {
+	if long {
+		t.long++
+	}
+}
+
+func (t *slotTable) settle(slot int, who tenant, long bool) {
+	t.holders[slot] = holder{who: who, long: long}
 	t.unseen = true
 	t.startTicking()
 }
@@ -118,22 +148,35 @@ func (t *slotTable) breakOne() {
 	}
 }
 
-// next takes the one whose turn it is out of its queue; nil when nobody waits.
+// next takes the one whose turn it is out of its queue; nil when nobody waits, or only those that have enough.
 func (t *slotTable) next() *turn {
-	queue := &t.waiting
-	if queue.Len() == 0 || t.fresh >= patience && t.spent.Len() > 0 {
-		queue = &t.spent
-	}
-	first := queue.Front()
+	t.sortOut()
+	spent := t.long < t.most && (t.waiting.Len() == 0 || t.fresh >= patience && t.spent.Len() > 0)
+	first := t.queue(spent).Front()
 	if first == nil {
 		return nil
 	}
-	if queue == &t.waiting {
-		t.fresh++
-	} else {
+	if spent {
 		t.fresh = 0
+		t.long++
+	} else {
+		t.fresh++
 	}
-	return queue.Remove(first).(*turn)
+	place := first.Value.(*turn)
+	t.dequeue(place)
+	return place
+}
+
+// sortOut moves those in front that turned out to be long ones to the others of that kind.
+func (t *slotTable) sortOut() {
+	for first := t.waiting.Front(); first != nil; first = t.waiting.Front() {
+		place := first.Value.(*turn)
+		if !isLong(place.long) {
+			return
+		}
+		t.dequeue(place)
+		t.enqueue(place, true)
+	}
 }
 
 // give hands the slot to whose turn it is.
@@ -142,6 +185,9 @@ func (t *slotTable) give(slot int) {
 	defer t.mu.Unlock()
 	if stop := t.holders[slot].stop; stop != nil {
 		stop()
+	}
+	if t.holders[slot].long {
+		t.long--
 	}
 	t.holders[slot] = holder{}
 	if place := t.next(); place != nil {

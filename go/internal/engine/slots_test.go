@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,11 +19,16 @@ func (f *fakeTenant) watch() func() bool { return nil }
 // queued starts a take and returns when it waits.
 func queued(t *testing.T, table *slotTable, name string, spent bool, order chan<- string) {
 	t.Helper()
+	queuedAs(t, table, name, spent, nil, order)
+}
+
+func queuedAs(t *testing.T, table *slotTable, name string, spent bool, long *atomic.Bool, order chan<- string) {
+	t.Helper()
 	table.mu.Lock()
 	before := table.waiting.Len() + table.spent.Len()
 	table.mu.Unlock()
 	go func() {
-		slot := table.take(&fakeTenant{}, spent, nil)
+		slot := table.take(&fakeTenant{}, spent, long, nil)
 		order <- name
 		table.give(slot)
 	}()
@@ -33,8 +40,8 @@ func queued(t *testing.T, table *slotTable, name string, spent bool, order chan<
 }
 
 func TestShortRunsComeBeforeThoseThatUsedUpASlice(t *testing.T) {
-	table := newSlotTable(1)
-	slot := table.take(&fakeTenant{}, false, nil)
+	table := newSlotTable(1, 1)
+	slot := table.take(&fakeTenant{}, false, nil, nil)
 	order := make(chan string, 20)
 	queued(t, table, "long 1", true, order)
 	queued(t, table, "long 2", true, order)
@@ -50,10 +57,10 @@ func TestShortRunsComeBeforeThoseThatUsedUpASlice(t *testing.T) {
 }
 
 func TestSomebodyWhoHadASliceIsAskedToStopAtOnce(t *testing.T) {
-	table := newSlotTable(2)
+	table := newSlotTable(2, 2)
 	table.ticking = true // no clock of its own
 	seen, other := &fakeTenant{}, &fakeTenant{}
-	first, second := table.take(other, false, nil), table.take(seen, false, nil)
+	first, second := table.take(other, false, nil, nil), table.take(seen, false, nil, nil)
 	table.holders[second].seen = true
 	order := make(chan string, 3)
 	queued(t, table, "short", false, order)
@@ -65,44 +72,79 @@ func TestSomebodyWhoHadASliceIsAskedToStopAtOnce(t *testing.T) {
 	<-order
 }
 
-// An invocation waits like the one before it ended: many that begin at once are not all short.
-func TestPoolWhoseRunsAreLongWaitsBehindOthers(t *testing.T) {
-	pool, err := NewPool(&Config{}, Program{Chunk: "=test", Source: "function invoke(loop) while loop do end end"}, PoolOptions{})
+func TestLongRunsNeverHaveAllSlots(t *testing.T) {
+	for _, test := range []struct{ slots, long, want int }{{4, 2, 2}, {4, 8, 3}, {4, 0, 1}, {1, 1, 1}} {
+		table := newSlotTable(test.slots, test.long)
+		var taken []int
+		for range test.want {
+			taken = append(taken, table.take(&fakeTenant{}, true, nil, nil))
+		}
+		order := make(chan string, 4)
+		queued(t, table, "long", true, order)
+		for range test.slots - test.want {
+			require.GreaterOrEqual(t, table.take(&fakeTenant{}, false, nil, nil), 0, "%+v", test)
+		}
+		require.Empty(t, order)
+		table.give(taken[0])
+		require.Equal(t, "long", <-order)
+	}
+}
+
+// Runs of a program that turns out to be a long one are passed by others that wait behind them.
+func TestWhoTurnsOutToBeLongIsPassed(t *testing.T) {
+	table := newSlotTable(1, 1)
+	slot := table.take(&fakeTenant{}, false, nil, nil)
+	order := make(chan string, 4)
+	var long atomic.Bool
+	queuedAs(t, table, "burns 1", false, &long, order)
+	queuedAs(t, table, "burns 2", false, &long, order)
+	queued(t, table, "short", false, order)
+	long.Store(true)
+	queuedAs(t, table, "burns 3", false, &long, order)
+	queued(t, table, "short", false, order)
+	table.give(slot)
+	var got []string
+	for range 5 {
+		got = append(got, <-order)
+	}
+	require.Equal(t, []string{"short", "short", "burns 3", "burns 1", "burns 2"}, got)
+}
+
+func TestWhoGivesUpLeavesTheQueueItWasMovedTo(t *testing.T) {
+	table := newSlotTable(2, 1)
+	first, second := table.take(&fakeTenant{}, true, nil, nil), table.take(&fakeTenant{}, false, nil, nil)
+	var long atomic.Bool
+	stop, stopped := make(chan struct{}), make(chan int)
+	go func() { stopped <- table.take(&fakeTenant{}, false, &long, stop) }()
+	require.Eventually(t, func() bool { return table.crowded() }, 20*time.Second, time.Millisecond)
+	long.Store(true)
+	table.give(second) // it may not have this one: the long ones have theirs
+	require.Equal(t, 1, table.spent.Len())
+	close(stop)
+	require.Equal(t, -1, <-stopped)
+	require.False(t, table.crowded())
+	table.give(first)
+	require.Len(t, table.free, 2)
+	require.Zero(t, table.long)
+}
+
+// A pool knows whether its program ran long the last time.
+func TestAPoolRemembersLongRuns(t *testing.T) {
+	p, err := NewPool(&Config{}, Program{Chunk: "=test", Source: `function invoke(long) while long do end end`}, PoolOptions{})
 	require.NoError(t, err)
-	defer pool.Close()
-	invoke := func(loop bool) error {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		if loop {
-			ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
-		}
-		defer cancel()
-		return pool.Invoke(ctx, nil, loop)
+	defer p.Close()
+	require.NoError(t, p.Invoke(t.Context(), nil, false))
+	require.NoError(t, p.Invoke(t.Context(), nil, false))
+	require.False(t, p.long.Load())
+	ctx, cancel := context.WithCancel(t.Context())
+	var burning sync.WaitGroup
+	for range len(slots.holders) + 1 {
+		burning.Go(func() { _ = p.Invoke(ctx, nil, true) })
 	}
-	waits := func() (short, long int) {
-		var held []int
-		for len(slots.free) > 0 {
-			held = append(held, slots.take(&fakeTenant{}, false, nil))
-		}
-		done := make(chan error)
-		go func() { done <- invoke(false) }()
-		require.Eventually(t, func() bool {
-			slots.mu.Lock()
-			defer slots.mu.Unlock()
-			short, long = slots.waiting.Len(), slots.spent.Len()
-			return short+long > 0
-		}, 20*time.Second, time.Millisecond)
-		for _, slot := range held {
-			slots.give(slot)
-		}
-		require.NoError(t, <-done)
-		return short, long
-	}
-	require.NoError(t, invoke(false))
-	short, long := waits()
-	require.Equal(t, [2]int{1, 0}, [2]int{short, long})
-	require.ErrorIs(t, invoke(true), context.DeadlineExceeded)
-	short, long = waits()
-	require.Equal(t, [2]int{0, 1}, [2]int{short, long})
-	short, long = waits() // the last one was short again
-	require.Equal(t, [2]int{1, 0}, [2]int{short, long})
+	require.Eventually(t, p.long.Load, 20*time.Second, time.Millisecond)
+	cancel()
+	burning.Wait()
+	require.True(t, p.long.Load())
+	require.NoError(t, p.Invoke(t.Context(), nil, false))
+	require.False(t, p.long.Load())
 }

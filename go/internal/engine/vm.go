@@ -77,7 +77,9 @@ type VM struct {
 	grace    grace
 	slot     int  // of slots, or -1
 	spent    bool // the last stretch used up a slice
-	long     bool // one of the run did
+	ran      bool // a script did in this run
+	wasLong  bool // a stretch of this run used up a slice
+	long     *atomic.Bool
 	current  *task
 	ready    []work
 	waiting  map[uint64]*task

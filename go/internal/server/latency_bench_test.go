@@ -13,9 +13,9 @@ import (
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
-// BenchmarkEchoBesideLoops is how long an echo takes while another tool burns its whole deadline in every place
+// BenchmarkBesideLoops is how long an echo takes while another tool burns its whole deadline in every place
 // that it can get.
-func BenchmarkEchoBesideLoops(b *testing.B) {
+func BenchmarkBesideLoops(b *testing.B) {
 	loops := tool(b, "loops", "while true do end")
 	loops.Timeout = time.Second
 	s := serve(b, server.Options{}, toolhost.Options{}, loops, echo(b))

@@ -100,9 +100,9 @@ func (c *call) CallTool(ctx context.Context, name string, args []byte) ([]byte, 
 
 // child calls another tool for the same caller, in the place of this call.
 func (c *call) child(ctx context.Context, name string, args []byte, face, session string) (*Answer, *Error) {
-	if c.depth+1 >= c.host.options.Depth {
+	if c.depth >= c.host.options.Depth {
 		return nil, &Error{Code: ToolError, Detail: "limit", Message: fmt.Sprintf(
-			"tools call tools more than %d deep ([limits] depth)", c.host.options.Depth-1)}
+			"tools call tools more than %d deep ([limits] depth)", c.host.options.Depth)}
 	}
 	child := &call{
 		host: c.host, id: newID(), parent: c, depth: c.depth + 1, began: c.host.options.Now(), budget: c.budget,

@@ -43,7 +43,7 @@ type Options struct {
 	Wait    time.Duration // how long one waits to run; 0: 30 s
 
 	Environ  func() []string                       // variables that may be granted; nil: none
-	Folder   string                                // the config's folder: read and write grants are seen from it
+	Folder   string                                // the config's folder: paths in grants and scripts are seen from it
 	Resolver func(t *tooldef.Tool) engine.Resolver // of what a tool requires; nil: nothing is found
 	HTTP     func(t *tooldef.Tool) (*httpmod.Module, error)
 	Modules  func(t *tooldef.Tool) []hostmod.Module // further modules, as music; nil: none

@@ -84,7 +84,7 @@ func (r *runner) newPool() (*engine.Pool, error) {
 
 func (r *runner) config() (*engine.Config, error) {
 	o := &r.host.options
-	parts := builtin.Parts{Environ: o.Environ, Keys: kvmod.NewStore(kvmod.Options{}).Module(r.tool.Name)}
+	parts := builtin.Parts{Environ: o.Environ, Folder: o.Folder, Keys: kvmod.NewStore(kvmod.Options{}).Module(r.tool.Name)}
 	if o.HTTP != nil {
 		module, err := o.HTTP(r.tool)
 		if err != nil {

@@ -69,7 +69,7 @@ func TestToolsCallTools(t *testing.T) {
 	require.Nil(t, failed)
 	require.Equal(t, `{"again":4,"key":"tools","list":["add"],"parent":true,"refused":"permission","sum":42}`, result)
 	_, failed = call(h, "loop", "{}")
-	require.Contains(t, failed.Message, "more than 7 deep")
+	require.Contains(t, failed.Message, "more than 8 deep")
 
 	require.NoError(t, s.Log.Flush(context.Background()))
 	runs, err := s.Log.List(context.Background(), store.Filter{})
@@ -90,7 +90,7 @@ func TestToolsCallTools(t *testing.T) {
 		}
 	}
 	require.Equal(t, 2, parents)
-	require.Equal(t, 2+7, children)
+	require.Equal(t, 2+8, children)
 }
 
 // X15: 50 calls at once that each add 1 through ctx.update_state.

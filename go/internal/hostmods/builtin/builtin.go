@@ -28,6 +28,7 @@ type Parts struct {
 	Environ func() []string    // as os.Environ
 	Keys    *kvmod.Module      // one namespace of the process's store
 	Process *processmod.Module // for a script that has the process to itself
+	Folder  string             // where relative paths of fs begin; empty: the working directory
 
 	// Where scripts register contexts and agents. nil: a registry that nobody reads.
 	Contexts *contextmod.Registry
@@ -37,7 +38,7 @@ type Parts struct {
 // Modules makes the built-in modules.
 func Modules(p Parts) []hostmod.Module {
 	list := []hostmod.Module{
-		asyncmod.Module{}, fsmod.Module{}, jsonmod.Module{}, logmod.Module{}, timemod.Module{}, cryptomod.Module{}, encodingmod.Module{},
+		asyncmod.Module{}, fsmod.Module{Dir: p.Folder}, jsonmod.Module{}, logmod.Module{}, timemod.Module{}, cryptomod.Module{}, encodingmod.Module{},
 		&regexmod.Module{}, uuidmod.Module{}, tomlmod.Module{}, yamlmod.Module{},
 	}
 	if p.Contexts == nil {
