@@ -76,6 +76,7 @@ $(SCHEMA_TESTS): tools/fetch-schema-tests
 	@tools/fetch-schema-tests $@ && touch $@
 
 test-go: build $(PEERS_DIR) $(SCHEMA_TESTS) ## go test ./...
+	@tools/check-tools curl # of documents
 	tools/go test -timeout 15m ./...
 
 test-luau: build ## the suites in tests/luau: each by itself, interpreted, and all by luau test, as native code
