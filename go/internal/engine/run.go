@@ -269,7 +269,7 @@ var errNobody = &luau.Error{
 
 func (v *VM) takeSlot() bool {
 	if v.slot < 0 {
-		v.slot = slots.take(v, v.spent, v.long, v.ctx.Done())
+		v.slot = slots.take(v.ctx, v, v.spent, v.long)
 	}
 	return v.slot >= 0
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"container/list"
+	"context"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -68,9 +69,9 @@ func newSlotTable(n, long int) *slotTable {
 	return t
 }
 
-// take waits for a slot and gives its index, or -1 when stop was closed first. spent says that who used up
+// take waits for a slot and gives its index, or -1 when ctx ended first. spent says that who used up
 // its last slice. long, which may be nil, says that those like who do so, and may say it while who waits.
-func (t *slotTable) take(who tenant, spent bool, long *atomic.Bool, stop <-chan struct{}) int {
+func (t *slotTable) take(ctx context.Context, who tenant, spent bool, long *atomic.Bool) int {
 	spent = spent || isLong(long)
 	t.mu.Lock()
 	if n := len(t.free); n > 0 && !(spent && t.long >= t.most) {
@@ -90,7 +91,7 @@ func (t *slotTable) take(who tenant, spent bool, long *atomic.Bool, stop <-chan 
 	t.mu.Unlock()
 	select {
 	case <-place.given:
-	case <-stop:
+	case <-ctx.Done():
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

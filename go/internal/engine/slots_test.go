@@ -28,7 +28,7 @@ func queuedAs(t *testing.T, table *slotTable, name string, spent bool, long *ato
 	before := table.waiting.Len() + table.spent.Len()
 	table.mu.Unlock()
 	go func() {
-		slot := table.take(&fakeTenant{}, spent, long, nil)
+		slot := table.take(t.Context(), &fakeTenant{}, spent, long)
 		order <- name
 		table.give(slot)
 	}()
@@ -41,7 +41,7 @@ func queuedAs(t *testing.T, table *slotTable, name string, spent bool, long *ato
 
 func TestShortRunsComeBeforeThoseThatUsedUpASlice(t *testing.T) {
 	table := newSlotTable(1, 1)
-	slot := table.take(&fakeTenant{}, false, nil, nil)
+	slot := table.take(t.Context(), &fakeTenant{}, false, nil)
 	order := make(chan string, 20)
 	queued(t, table, "long 1", true, order)
 	queued(t, table, "long 2", true, order)
@@ -60,7 +60,7 @@ func TestSomebodyWhoHadASliceIsAskedToStopAtOnce(t *testing.T) {
 	table := newSlotTable(2, 2)
 	table.ticking = true // no clock of its own
 	seen, other := &fakeTenant{}, &fakeTenant{}
-	first, second := table.take(other, false, nil, nil), table.take(seen, false, nil, nil)
+	first, second := table.take(t.Context(), other, false, nil), table.take(t.Context(), seen, false, nil)
 	table.holders[second].seen = true
 	order := make(chan string, 3)
 	queued(t, table, "short", false, order)
@@ -77,12 +77,12 @@ func TestLongRunsNeverHaveAllSlots(t *testing.T) {
 		table := newSlotTable(test.slots, test.long)
 		var taken []int
 		for range test.want {
-			taken = append(taken, table.take(&fakeTenant{}, true, nil, nil))
+			taken = append(taken, table.take(t.Context(), &fakeTenant{}, true, nil))
 		}
 		order := make(chan string, 4)
 		queued(t, table, "long", true, order)
 		for range test.slots - test.want {
-			require.GreaterOrEqual(t, table.take(&fakeTenant{}, false, nil, nil), 0, "%+v", test)
+			require.GreaterOrEqual(t, table.take(t.Context(), &fakeTenant{}, false, nil), 0, "%+v", test)
 		}
 		require.Empty(t, order)
 		table.give(taken[0])
@@ -93,7 +93,7 @@ func TestLongRunsNeverHaveAllSlots(t *testing.T) {
 // Runs of a program that turns out to be a long one are passed by others that wait behind them.
 func TestWhoTurnsOutToBeLongIsPassed(t *testing.T) {
 	table := newSlotTable(1, 1)
-	slot := table.take(&fakeTenant{}, false, nil, nil)
+	slot := table.take(t.Context(), &fakeTenant{}, false, nil)
 	order := make(chan string, 4)
 	var long atomic.Bool
 	queuedAs(t, table, "burns 1", false, &long, order)
@@ -112,15 +112,16 @@ func TestWhoTurnsOutToBeLongIsPassed(t *testing.T) {
 
 func TestWhoGivesUpLeavesTheQueueItWasMovedTo(t *testing.T) {
 	table := newSlotTable(2, 1)
-	first, second := table.take(&fakeTenant{}, true, nil, nil), table.take(&fakeTenant{}, false, nil, nil)
+	first, second := table.take(t.Context(), &fakeTenant{}, true, nil), table.take(t.Context(), &fakeTenant{}, false, nil)
 	var long atomic.Bool
-	stop, stopped := make(chan struct{}), make(chan int)
-	go func() { stopped <- table.take(&fakeTenant{}, false, &long, stop) }()
+	ctx, stop := context.WithCancel(t.Context())
+	stopped := make(chan int)
+	go func() { stopped <- table.take(ctx, &fakeTenant{}, false, &long) }()
 	require.Eventually(t, func() bool { return table.crowded() }, 20*time.Second, time.Millisecond)
 	long.Store(true)
 	table.give(second) // it may not have this one: the long ones have theirs
 	require.Equal(t, 1, table.spent.Len())
-	close(stop)
+	stop()
 	require.Equal(t, -1, <-stopped)
 	require.False(t, table.crowded())
 	table.give(first)

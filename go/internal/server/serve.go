@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -88,17 +89,24 @@ func (l timedListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &timedConn{c, l.limit}, nil
+	return &timedConn{Conn: c, limit: l.limit}, nil
 }
 
 type timedConn struct {
 	net.Conn
 	limit time.Duration
+	until atomic.Int64 // the deadline that is set, in nanoseconds
 }
 
+// Write moves the deadline only where little is left of it: to do so costs more than many a write.
 func (c *timedConn) Write(p []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(c.limit)); err != nil {
-		return 0, err
+	now := time.Now()
+	if least := now.Add(c.limit); c.until.Load() < least.UnixNano() {
+		deadline := least.Add(c.limit / 4)
+		if err := c.SetWriteDeadline(deadline); err != nil {
+			return 0, err
+		}
+		c.until.Store(deadline.UnixNano())
 	}
 	return c.Conn.Write(p)
 }

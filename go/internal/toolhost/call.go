@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/models"
 	"github.com/hukilau/hukilau/go/internal/schema"
@@ -262,11 +261,10 @@ func (c *call) invoke(outer context.Context) (*Answer, *Error) {
 		return nil, scriptFailure(err, luau.CodeOf(err))
 	}
 	limit := c.runner.timeout()
-	ctx, cancel := context.WithTimeoutCause(outer, limit, errTime)
-	defer cancel()
-	ctx = c.goOutside(ctx, limit)
-	ctx = toolmod.With(context.WithValue(ctx, callKey{}, c), c)
+	ctx := newCallContext(c.goOutside(outer), c, limit)
+	defer ctx.end()
 	c.runContext = ctx
+	c.setDeadline(ctx.deadline, limit)
 	var result []byte
 	began := time.Now()
 	err = pool.Invoke(ctx, func(values luau.Values) (err error) {
@@ -287,19 +285,26 @@ func (c *call) invoke(outer context.Context) (*Answer, *Error) {
 }
 
 // goOutside gives the run what it sees of the world, where that is not the real one.
-func (c *call) goOutside(ctx context.Context, limit time.Duration) context.Context {
-	c.deadline, _ = ctx.Deadline()
+func (c *call) goOutside(ctx context.Context) context.Context {
 	if c.host.options.Outside != nil {
 		c.outside = c.host.options.Outside(ctx, c.tool.Name, c.argsText())
 	}
 	if c.outside == nil {
 		return ctx
 	}
+	return hostmod.WithOutside(ctx, c.outside)
+}
+
+// setDeadline is the deadline that the script is told: by the clock that it sees.
+func (c *call) setDeadline(real time.Time, limit time.Duration) {
+	c.deadline = real
+	if c.outside == nil {
+		return
+	}
 	c.deadline = c.outside.Read(time.Now()).Add(limit)
 	if c.parent != nil && c.parent.deadline.Before(c.deadline) {
 		c.deadline = c.parent.deadline
 	}
-	return hostmod.WithOutside(ctx, c.outside)
 }
 
 // take reads the JSON text that the prelude gives.

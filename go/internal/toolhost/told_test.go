@@ -3,6 +3,8 @@ package toolhost_test
 import (
 	"context"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -111,4 +113,17 @@ func TestX15UpdateStateIsAtomic(t *testing.T) {
 	result, failed := call(h, "read", "{}")
 	require.Nil(t, failed)
 	require.Equal(t, "50", result)
+}
+
+// Paths are seen from the config's folder, wherever the program was started.
+func TestPathsBeginAtTheFolderOfTheConfig(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "data"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "data", "x.txt"), []byte("found"), 0o644))
+	reads := tool(t, "reads", `function invoke() return require("fs").read("data/x.txt") end`)
+	reads.Permissions.Read = []string{"data"}
+	h := newHost(t, toolhost.Options{Folder: dir}, reads)
+	result, failed := call(h, "reads", "{}")
+	require.Nil(t, failed)
+	require.Equal(t, `"found"`, result)
 }

@@ -69,10 +69,8 @@ type Agent interface {
 	NeedsInput() bool
 }
 
-type hostKey struct{}
-
-// With gives the runs of ctx a host.
-func With(ctx context.Context, h Host) context.Context { return context.WithValue(ctx, hostKey{}, h) }
+// HostKey is the key under which the context of a run gives its [Host].
+type HostKey struct{}
 
 // Module is the module. Its zero value is ready, and any goroutine may use it.
 type Module struct{}
@@ -114,7 +112,7 @@ func (i *instance) EndRun() {
 
 // host is that of the run.
 func (i *instance) host(c *luau.Call) (Host, error) {
-	if h, ok := i.vm.Context().Value(hostKey{}).(Host); ok {
+	if h, ok := i.vm.Context().Value(HostKey{}).(Host); ok {
 		return h, nil
 	}
 	return nil, &luau.Error{Code: "not_available", Message: c.Name() + ": there is no call of a tool under way"}
