@@ -203,12 +203,24 @@ func (c *checker) permissions() {
 		if id := u.key + " " + u.value; !granted && !told[id] {
 			told[id] = true
 			c.add(Warning, c.script, u.line, "%s needs %q, which %s does not grant", u.call, clip(u.value), u.key).
-				Grant = &Grant{Key: u.key, Value: u.value}
+				Grant = &Grant{Key: u.key, Value: u.granting()}
 		}
 	}
 	if !more {
 		c.unused(used, dynamic)
 	}
+}
+
+// granting is the entry that allows the use. Of files it is their directory; that of the configuration itself, with
+// all its secrets, is left to a person.
+func (u *use) granting() string {
+	if u.key != "read" && u.key != "write" || u.call == "fs.list" {
+		return u.value
+	}
+	if dir := path.Dir(u.value); dir != "." {
+		return dir
+	}
+	return ""
 }
 
 // unused are permissions that the script shows no use of.

@@ -45,8 +45,8 @@ func TestCheckPermissions(t *testing.T) {
 		"harmless":      {"net: []", `http.query({}) print("http.get") local x = { http = 1 } x.http.get("https://x.com")`, ""},
 		"env":           {"env: [A]", `local k = env.get("A") .. env.get('B') .. require("env").get("B")`, in + `env.get needs "B", which env does not grant [env=B]`},
 		"env in a text": {"env: []", "local k = `x{env.get('B')}`", in + `env.get needs "B", which env does not grant [env=B]`},
-		"read":          {"read: [data]", `fs.read("data/a.txt") fs.list("./data") fs.read("database/b.txt")`, in + `fs.read needs "database/b.txt", which read does not grant [read=database/b.txt]`},
-		"write":         {"write: []", `require("fs").write("out/a.txt", "x")`, in + `fs.write needs "out/a.txt", which write does not grant [write=out/a.txt]`},
+		"read":          {"read: [data]", `fs.read("data/a.txt") fs.list("./data") fs.read("database/b.txt")`, in + `fs.read needs "database/b.txt", which read does not grant [read=database]`},
+		"write":         {"write: []", `require("fs").write("out/a.txt", "x")`, in + `fs.write needs "out/a.txt", which write does not grant [write=out]`},
 		"models":        {"models: [m]", `ctx.generate("m", "p") ctx.create_agent("n", { prompt = "x", model = "other" })`, in + `ctx.create_agent needs "other", which models does not grant [models=other]`},
 		"tools":         {"tools: [a]", `ctx.tools.call("a", {}) ctx.tools.b({}) ctx.tools.list()`, in + `ctx.tools.b needs "b", which tools does not grant [tools=b]`},
 		"unused":        {"net: [x.com]\n  env: [A]", `print(1)`, `warning weather.yaml:1 net grants "x.com", which the script does not use|warning weather.yaml:1 env grants "A", which the script does not use`},
@@ -125,7 +125,7 @@ func TestCheckLuaPaths(t *testing.T) {
 	require.Empty(t, broken)
 	list := Check(tool)
 	require.Len(t, list, 3)
-	for i, want := range []Grant{{"read", "tools/data.txt"}, {"read", "data.txt"}, {"net", "x.com"}} {
+	for i, want := range []Grant{{"read", "tools"}, {"read", ""}, {"net", "x.com"}} {
 		require.Equal(t, want, *list[i].Grant)
 		require.Equal(t, 3+i, list[i].Line)
 	}
