@@ -121,7 +121,7 @@ type hosted struct {
 }
 
 func (h hosted) NewInstance(vm hostmod.VM) (hostmod.Instance, error) {
-	return h.Module.NewInstance(hostedVM{vm, toolmod.With(context.Background(), h.host)})
+	return h.Module.NewInstance(hostedVM{vm, context.WithValue(context.Background(), toolmod.HostKey{}, h.host)})
 }
 
 type hostedVM struct {
