@@ -37,6 +37,9 @@ func (v *VM) installRequire() error {
 }
 
 func (v *VM) restoreModules() {
+	if len(v.modules) == 0 && len(v.saved) == 0 {
+		return
+	}
 	v.modules = make(map[string]*loaded, len(v.saved))
 	for id, m := range v.saved {
 		v.modules[id] = m

@@ -241,7 +241,9 @@ func (v *VM) settle(t *task, out luau.Outcome) error {
 		return out.Err
 	}
 	v.state.Drop(t.thread)
-	out.Err = t.blamed(t.withFrames(out.Err))
+	if out.Err != nil {
+		out.Err = t.blamed(t.withFrames(out.Err))
+	}
 	if t.spawned != nil && out.Err != nil && v.conclude(t, out.Err) {
 		return nil
 	}
