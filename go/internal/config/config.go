@@ -79,19 +79,20 @@ type Permissions struct {
 
 // Server is how tools are served.
 type Server struct {
-	Bind           string
-	Token          string
-	OperatorToken  string
-	Cors           []string // origins
-	Hosts          []string // allowed in Host headers
-	BodyLimit      int64
-	MaxRuns        int
-	Queue          int
-	QueueSet       bool // Queue is 0 by the file's wish
-	HeaderTimeout  time.Duration
-	RequestTimeout time.Duration // until a body is read
-	IdleTimeout    time.Duration
-	Drain          time.Duration
+	Bind             string
+	Token            string
+	OperatorToken    string
+	OperatorApproves bool     // users of MCP clients are not asked
+	Cors             []string // origins
+	Hosts            []string // allowed in Host headers
+	BodyLimit        int64
+	MaxRuns          int
+	Queue            int
+	QueueSet         bool // Queue is 0 by the file's wish
+	HeaderTimeout    time.Duration
+	RequestTimeout   time.Duration // until a body is read
+	IdleTimeout      time.Duration
+	Drain            time.Duration
 }
 
 // Model is one of [models.<name>].

@@ -81,7 +81,7 @@ func readPermissions(c *Config, t *table) Permissions {
 
 func readServer(t *table) Server {
 	s := Server{
-		Bind: t.string("bind"), Token: t.string("token"), OperatorToken: t.string("operator_token"),
+		Bind: t.string("bind"), Token: t.string("token"), OperatorToken: t.string("operator_token"), OperatorApproves: t.bool("operator_approves"),
 		Cors: t.strings("cors"), Hosts: t.strings("hosts"), BodyLimit: t.size("body_limit"),
 		MaxRuns: t.count("max_runs", 1), QueueSet: t.has("queue"), Queue: t.count("queue", 0),
 		HeaderTimeout: t.duration("header_timeout"), RequestTimeout: t.duration("request_timeout"),

@@ -177,7 +177,7 @@ func (c *clients) of(t *tooldef.Tool) (*httpmod.Module, error) {
 	key := strings.Join(p.Net, "\n") + "\x00" + strings.Join(p.NetPrivate, "\n")
 	client := c.all[key]
 	if client == nil {
-		made, err := httpmod.New(httpmod.Options{Policy: httpmod.Policy{Net: p.Net, NetPrivate: p.NetPrivate}, Wrap: c.wrap})
+		made, err := httpmod.New(httpmod.Options{Policy: httpmod.Policy{Net: p.Net, NetPrivate: p.NetPrivate, Served: true}, Wrap: c.wrap})
 		if err != nil {
 			return nil, err
 		}

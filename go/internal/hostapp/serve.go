@@ -31,7 +31,7 @@ func (h *Host) Serve(ctx context.Context, o Serving) error {
 	c := h.Project.Config().Server
 	bind := orWord(o.Bind, orWord(c.Bind, defaultBind))
 	mcp := mcpserver.New(mcpserver.Options{
-		Host: h.Host, Logger: h.Logger, Redact: h.Project.redact, Version: o.Version, HostChecked: true,
+		Host: h.Host, Logger: h.Logger, Redact: h.Project.redact, Version: o.Version, HostChecked: true, OperatorApproves: c.OperatorApproves,
 	})
 	defer mcp.Close()
 	defer context.AfterFunc(ctx, mcp.Drain)() // clients that only listen would keep the server from ending
@@ -86,7 +86,7 @@ func spareCollections() (restore func()) {
 
 // ServeStdio serves the tools over MCP on standard streams until the input or ctx ends.
 func (h *Host) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, o Serving) error {
-	mcp := mcpserver.New(mcpserver.Options{Host: h.Host, Logger: h.Logger, Redact: h.Project.redact, Version: o.Version})
+	mcp := mcpserver.New(mcpserver.Options{Host: h.Host, Logger: h.Logger, Redact: h.Project.redact, Version: o.Version, OperatorApproves: h.Project.Config().Server.OperatorApproves})
 	defer mcp.Close()
 	end, err := h.background(ctx, o.NoReload, mcp.Changed)
 	if err != nil {

@@ -110,7 +110,7 @@ func (r *runner) config() (*engine.Config, error) {
 func (r *runner) grants() *hostmod.Grants {
 	p := &r.tool.Permissions
 	return &hostmod.Grants{
-		Net: p.Net, NetPrivate: p.NetPrivate, Env: p.Env, Read: r.folders(p.Read), Write: r.folders(p.Write),
+		Net: p.Net, NetPrivate: p.NetPrivate, Env: p.Env, Read: r.folders(p.Read), Write: r.folders(p.Write), Served: true,
 	}
 }
 

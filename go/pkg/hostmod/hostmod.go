@@ -146,6 +146,7 @@ type Grants struct {
 	Env        []string // names of environment variables
 	Read       []string // directories
 	Write      []string // directories
+	Served     bool     // an operator grants, in the script's place: see Advice
 
 	// What is taken away from the lists above, and from everything.
 	DenyNet, DenyEnv, DenyRead, DenyWrite []string

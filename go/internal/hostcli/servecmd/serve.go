@@ -51,7 +51,7 @@ it is interrupted; calls that run may finish then. Changed files are loaded as t
 
 // ready tells a person where the tools are.
 func ready(cmd *cobra.Command, project *hostapp.Project, addr net.Addr) {
-	fmt.Fprintf(cmd.ErrOrStderr(), "serving %d tools on http://%s (MCP at /mcp)\n", len(project.Tools()), addr)
+	fmt.Fprintf(cmd.ErrOrStderr(), "serving %s on http://%s (MCP at /mcp)\n", hostapp.Counted(len(project.Tools()), "tool"), addr)
 	for _, b := range project.Broken() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "broken: %s\n", b.Err)
 	}

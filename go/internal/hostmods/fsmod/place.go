@@ -39,12 +39,12 @@ func (a access) denial() string {
 }
 
 // advice says how a directory is granted.
-func (a access) advice(dir string) string {
+func (a access) advice(g *hostmod.Grants, dir string) string {
 	text := shown(dir)
 	if strings.ContainsAny(dir, " '$&;,*") {
 		text = strconv.Quote(dir)
 	}
-	return fmt.Sprintf("(on the command line: --allow-%s=%s)", a.key, text)
+	return hostmod.Advice(g.Served, a.key, dir, text)
 }
 
 // everything in a list of directories stands for all of them.
@@ -159,7 +159,7 @@ func (i *instance) enterRoot(how access, list []*place) error {
 	for _, p := range list {
 		if _, dir := innermost(granted, base, p); dir == "" {
 			return &fault{code: codePermission, path: p.given, key: how.key, message: fmt.Sprintf(
-				"%s it is not granted; add its directory to %s %s", how.verb, how.key, how.advice(p.directory(how.inside)))}
+				"%s it is not granted; add its directory to %s %s", how.verb, how.key, how.advice(i.vm.Grants(), p.directory(how.inside)))}
 		}
 	}
 	entry, dir := innermost(granted, base, list...)
@@ -168,7 +168,7 @@ func (i *instance) enterRoot(how access, list []*place) error {
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return how.unusable(entry, dir, list[0], err)
+		return how.unusable(i.vm.Grants(), entry, dir, list[0], err)
 	}
 	for _, p := range list {
 		p.tree = root
@@ -188,11 +188,11 @@ func (p *place) directory(itself bool) string {
 
 // unusable says why the granted directory that a place is in cannot be opened. A script that was given a
 // relative name sees none that is absolute.
-func (a access) unusable(entry, dir string, p *place, err error) error {
+func (a access) unusable(g *hostmod.Grants, entry, dir string, p *place, err error) error {
 	name, above := "the directory that is granted for it ("+a.key+")", ""
 	if filepath.IsAbs(p.given) || !filepath.IsAbs(entry) {
 		name = shown(entry) + ", which is granted for it (" + a.key + "),"
-		above = " " + a.advice(filepath.Dir(filepath.Clean(entry)))
+		above = " " + a.advice(g, filepath.Dir(filepath.Clean(entry)))
 	}
 	f := *faultOf(err)
 	info, other := os.Stat(dir)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
 
 // Policy says where requests may go. It is plain data, and its zero value grants
@@ -31,6 +33,9 @@ type Policy struct {
 	// UseProxyEnv sends requests through the proxies that HTTP_PROXY,
 	// HTTPS_PROXY and NO_PROXY name. The proxy itself is not held against the lists.
 	UseProxyEnv bool
+
+	// Served says that an operator grants, and not whoever starts the program: for advice in errors.
+	Served bool
 }
 
 const (
@@ -42,6 +47,7 @@ const (
 // rules is a Policy made ready for matching.
 type rules struct {
 	all     bool
+	served  bool
 	public  []hostRule // from Net
 	private places     // from NetPrivate
 	denied  places
@@ -89,7 +95,7 @@ func (p Policy) Check() error {
 }
 
 func (p Policy) compile() (*rules, error) {
-	r := &rules{all: p.AllowAll}
+	r := &rules{all: p.AllowAll, served: p.Served}
 	for _, entry := range p.Net {
 		rule, err := parseHostRule(entry)
 		if err != nil {
@@ -191,9 +197,9 @@ func (r *rules) admit(t target) error {
 	case anyMatch(r.public, t) || anyMatch(r.private.hosts, t):
 		return nil
 	case t.host.name == "localhost" || strings.HasSuffix(t.host.name, ".localhost"):
-		return denied(keyPrivate, t, "it is this machine")
+		return r.lacks(keyPrivate, t, "it is this machine")
 	}
-	return denied(keyNet, t, "")
+	return r.lacks(keyNet, t, "")
 }
 
 // admitAddr decides about one address that a hop's host turned out to have.
@@ -209,15 +215,15 @@ func (r *rules) admitAddr(t target, addr netip.Addr) error {
 		if anyMatch(r.public, t) {
 			return nil
 		}
-		return denied(keyNet, t, "")
+		return r.lacks(keyNet, t, "")
 	}
 	if anyMatch(r.private.hosts, t) || r.private.hasAny(standsFor(addr), t.port) {
 		return nil
 	}
 	if t.host.isAddr() {
-		return denied(keyPrivate, t, "it is a "+kind+" address")
+		return r.lacks(keyPrivate, t, "it is a "+kind+" address")
 	}
-	return denied(keyPrivate, t, "its address is "+kind)
+	return r.lacks(keyPrivate, t, "its address is "+kind)
 }
 
 func (r *places) hasAny(addrs []netip.Addr, port uint16) bool {
@@ -245,15 +251,15 @@ func forbidden(t target) *Error {
 	}
 }
 
-// denied does not tell a resolved address: the script would learn from it what
+// denied says what is to be granted. It does not tell a resolved address: the script would learn from it what
 // the host's own network looks like.
-func denied(key string, t target, why string) *Error {
+func (r *rules) lacks(key string, t target, why string) *Error {
 	if why != "" {
 		why = " (" + why + ")"
 	}
 	return &Error{
 		Code: CodePermission, Key: key, Host: t.host.name,
-		Message: fmt.Sprintf("no permission to reach %s on port %d%s; to allow it, add %q to %s (on the command line: --allow-%s=%s)",
-			t.host.name, t.port, why, t.host.name, key, strings.ReplaceAll(key, "_", "-"), t.host.name),
+		Message: fmt.Sprintf("no permission to reach %s on port %d%s; to allow it, add %q to %s %s",
+			t.host.name, t.port, why, t.host.name, key, hostmod.Advice(r.served, key, t.host.name, t.host.name)),
 	}
 }
