@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 
@@ -401,8 +402,7 @@ func (r *resident) save() error {
 	if err := r.vm.state.Save(); err != nil {
 		return err
 	}
-	r.vm.saved = r.vm.modules
-	r.vm.restoreModules()
+	r.vm.saved = maps.Clone(r.vm.modules)
 	stats, err := r.vm.state.Stats()
 	r.bytes = int64(stats.ImageBytes + stats.MemoryUsed)
 	return err

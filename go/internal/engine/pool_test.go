@@ -197,3 +197,19 @@ func ExamplePool() {
 	fmt.Println(sum, err)
 	// Output: 3 <nil>
 }
+
+// What an invocation requires is gone with it: the next one, in the same VM, loads it again.
+func TestModulesOfAnInvocationAreLoadedAnew(t *testing.T) {
+	config := testConfig()
+	config.Resolver = oneModule("return {n = 4}")
+	p, err := engine.NewPool(config, engine.Program{Chunk: "=tool", Source: `function invoke()
+		local m = require("m")
+		m.n += 1
+		return m.n
+	end`}, engine.PoolOptions{})
+	require.NoError(t, err)
+	defer p.Close()
+	for range 5 {
+		require.Equal(t, []any{5.0}, invoke(t, p))
+	}
+}

@@ -151,7 +151,7 @@ func (s *Server) cancelCall(x *exchange, id string) {
 		return
 	}
 	running := s.live.find(id)
-	if running == nil {
+	if running == nil || !c.waits() { // one that has just ended is still there
 		x.fail(&fault{status: http.StatusConflict, code: "conflict", message: "the call " + c.id + " does not run here, it is " + string(c.state)})
 		return
 	}
