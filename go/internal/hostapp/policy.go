@@ -77,7 +77,7 @@ func grant(tools, replaced []*tooldef.Tool, all config.Permissions) *granted {
 func withGrants(t *tooldef.Tool, all config.Permissions) *tooldef.Tool {
 	changed := *t
 	p := &changed.Permissions
-	text := t.Hash
+	text, more := t.Hash, false
 	for _, list := range []struct {
 		to   *[]string
 		more []string
@@ -87,10 +87,13 @@ func withGrants(t *tooldef.Tool, all config.Permissions) *tooldef.Tool {
 	} {
 		*list.to = union(*list.to, list.more)
 		text += "\x00" + strings.Join(list.more, "\x01")
+		more = more || len(list.more) > 0
 	}
-	if sum := sha256.Sum256([]byte(text)); len(all.Net)+len(all.NetPrivate)+len(all.Env)+len(all.Read)+len(all.Write)+len(all.Models)+len(all.Tools)+len(all.Servers) > 0 {
-		changed.Hash = hex.EncodeToString(sum[:])
+	if !more {
+		return t
 	}
+	sum := sha256.Sum256([]byte(text))
+	changed.Hash = hex.EncodeToString(sum[:])
 	return &changed
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/kvmod"
 	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
@@ -70,6 +71,7 @@ type Host struct {
 	current    atomic.Pointer[served]
 	admitted   *admission
 	rates      rates
+	keys       *kvmod.Store // of scripts, apart for each tool; they outlive a reload
 	unapproved unapproved
 
 	mu      sync.Mutex // of what changes the set
@@ -104,7 +106,7 @@ func New(o Options) *Host {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	h := &Host{options: o, counted: map[string]*counters{}, admitted: newAdmission(o.MaxRuns, o.Queue, o.Wait)}
+	h := &Host{options: o, keys: kvmod.NewStore(kvmod.Options{}), counted: map[string]*counters{}, admitted: newAdmission(o.MaxRuns, o.Queue, o.Wait)}
 	h.rates.now = o.Now
 	h.current.Store(&served{tools: noTools{}, runners: map[string]*runner{}})
 	return h

@@ -12,7 +12,6 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/hostmods/builtin"
-	"github.com/hukilau/hukilau/go/internal/hostmods/kvmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
@@ -84,7 +83,7 @@ func (r *runner) newPool() (*engine.Pool, error) {
 
 func (r *runner) config() (*engine.Config, error) {
 	o := &r.host.options
-	parts := builtin.Parts{Environ: o.Environ, Folder: o.Folder, Keys: kvmod.NewStore(kvmod.Options{}).Module(r.tool.Name)}
+	parts := builtin.Parts{Environ: o.Environ, Folder: o.Folder, Keys: r.host.keys.Module(r.tool.Name)}
 	if o.HTTP != nil {
 		module, err := o.HTTP(r.tool)
 		if err != nil {
@@ -106,20 +105,12 @@ func (r *runner) config() (*engine.Config, error) {
 	return config, nil
 }
 
-// grants are the tool's permissions; directories are seen from the config's folder.
+// grants are the tool's permissions.
 func (r *runner) grants() *hostmod.Grants {
 	p := &r.tool.Permissions
 	return &hostmod.Grants{
-		Net: p.Net, NetPrivate: p.NetPrivate, Env: p.Env, Read: r.folders(p.Read), Write: r.folders(p.Write), Served: true,
+		Net: p.Net, NetPrivate: p.NetPrivate, Env: p.Env, Read: p.Read, Write: p.Write, Served: true,
 	}
-}
-
-func (r *runner) folders(given []string) []string {
-	all := make([]string, len(given))
-	for i, dir := range given {
-		all[i] = hostmod.From(r.host.options.Folder, dir)
-	}
-	return all
 }
 
 // parts are what the prelude can make before the first call: what the script has no word for is not made, as

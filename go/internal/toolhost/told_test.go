@@ -127,3 +127,21 @@ func TestPathsBeginAtTheFolderOfTheConfig(t *testing.T) {
 	require.Nil(t, failed)
 	require.Equal(t, `"found"`, result)
 }
+
+// What a tool kept in `kv` is its own, and outlives a new version of it.
+func TestKeysOutliveAReload(t *testing.T) {
+	source := `function invoke() return require("kv").increment("n") end`
+	h := newHost(t, toolhost.Options{}, tool(t, "a", source), tool(t, "b", source))
+	for _, want := range []string{"1", "2"} {
+		result, failed := call(h, "a", "{}")
+		require.Nil(t, failed)
+		require.Equal(t, want, result)
+	}
+	h.Serve(set{"a": tool(t, "a", source+" -- changed"), "b": tool(t, "b", source)})
+	result, failed := call(h, "a", "{}")
+	require.Nil(t, failed)
+	require.Equal(t, "3", result)
+	result, failed = call(h, "b", "{}")
+	require.Nil(t, failed)
+	require.Equal(t, "1", result)
+}
