@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -103,4 +104,12 @@ func TestOpenStore(t *testing.T) {
 	info, err := os.Stat(filepath.Join(folder, ".hukilau"))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o700), info.Mode().Perm(), "arguments and results are in there")
+}
+
+// Opening a pipe would wait for whoever writes to it.
+func TestConfigurationThatIsAPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "hukilau.toml")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	_, err := Open(t.Context(), Options{ConfigFile: pipe})
+	require.ErrorContains(t, err, "not a regular file")
 }

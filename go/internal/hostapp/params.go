@@ -12,15 +12,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/spelling"
 )
 
-// ParamError is a --param that does not fit the tool.
-type ParamError struct{ message string }
-
-func (e *ParamError) Error() string { return e.message }
-
-// ErrorCode is that of a wrong command line.
-func (*ParamError) ErrorCode() string { return "usage" }
-
-func paramError(format string, args ...any) error { return &ParamError{fmt.Sprintf(format, args...)} }
+func paramError(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
 // ParseParams makes arguments of `name=value` pairs, each value by the type that the schema gives its parameter,
 // and of a JSON object, over which pairs win. A parameter that takes an array may be given several times. What

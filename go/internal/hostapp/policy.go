@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/config"
-	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/units"
 )
@@ -33,12 +32,7 @@ func policyOf(c config.Policy) tooldef.Policy {
 		rate := rateOf(c.Rate)
 		p.Rate = &rate
 	}
-	isolation := engine.Pristine
-	switch c.Isolation {
-	case config.Thread:
-		isolation = engine.Shared
-		fallthrough
-	case config.Pristine:
+	if isolation, said := tooldef.ParseIsolation(string(c.Isolation)); said {
 		p.Isolation = &isolation
 	}
 	return p

@@ -176,17 +176,9 @@ func (p *Project) parseConfig(lookup func(string) (string, bool)) (*config.Confi
 		return config.Parse(nil, o)
 	}
 	o.Name = filepath.Base(p.file)
-	f, err := os.Open(p.file)
+	text, err := readRegular(p.file, maxConfig)
 	if err != nil {
-		return nil, fmt.Errorf("the configuration: %w", err)
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("the configuration %s is not a regular file", p.file)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
-	if err != nil {
-		return nil, fmt.Errorf("the configuration: %w", err)
+		return nil, fmt.Errorf("the configuration %s: %w", p.file, err)
 	}
 	if len(text) > maxConfig {
 		return nil, fmt.Errorf("the configuration %s has more than %d bytes", p.file, maxConfig)

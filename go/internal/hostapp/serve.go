@@ -86,6 +86,7 @@ func spareCollections() (restore func()) {
 
 // ServeStdio serves the tools over MCP on standard streams until the input or ctx ends.
 func (h *Host) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, o Serving) error {
+	h.tellBroken()
 	mcp := mcpserver.New(mcpserver.Options{Host: h.Host, Logger: h.Logger, Redact: h.Project.redact, Version: o.Version, OperatorApproves: h.Project.Config().Server.OperatorApproves})
 	defer mcp.Close()
 	end, err := h.background(ctx, o.NoReload, mcp.Changed)

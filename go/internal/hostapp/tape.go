@@ -41,7 +41,7 @@ func (p *Project) newTape(t ToolTest, tools []*tooldef.Tool) (*tape, error) {
 		return nil, &usageError{fmt.Sprintf("--record %s: there is no folder %s", t.Record, filepath.Dir(t.Record))}
 	}
 	// A slip of the fingers must not cost a tool.
-	switch text, err := readRecording(t.Record); {
+	switch text, err := readRegular(t.Record, recording.MaxFile); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return nil, &usageError{fmt.Sprintf("--record %s: %s", t.Record, withoutPath(err))}
@@ -56,7 +56,7 @@ func (p *Project) newTape(t ToolTest, tools []*tooldef.Tool) (*tape, error) {
 }
 
 func (p *Project) oldTape(t ToolTest, tools []*tooldef.Tool) (*tape, error) {
-	text, err := readRecording(t.Replay)
+	text, err := readRegular(t.Replay, recording.MaxFile)
 	if err != nil {
 		return nil, &usageError{fmt.Sprintf("--replay %s: %s", t.Replay, withoutPath(err))}
 	}
@@ -78,8 +78,8 @@ func withoutPath(err error) error {
 
 var errNotRegular = errors.New("it is not a regular file")
 
-// readRecording reads a file, and of one that is too large only so much that it shows.
-func readRecording(path string) ([]byte, error) {
+// readRegular reads a file, and of one that has more bytes than most only so much that it shows.
+func readRegular(path string, most int64) ([]byte, error) {
 	// Opening a pipe would wait for whoever writes to it.
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil, orError(err, errNotRegular)
@@ -89,7 +89,7 @@ func readRecording(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, recording.MaxFile+1))
+	return io.ReadAll(io.LimitReader(f, most+1))
 }
 
 func orError(err, other error) error {

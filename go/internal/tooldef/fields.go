@@ -131,7 +131,7 @@ func readRate(d *draft, path []string, v any) {
 	var err error
 	switch v := v.(type) {
 	case string:
-		d.tool.Rate, err = ParseRate(v)
+		d.tool.Rate, err = parseRate(v)
 	case map[string]any:
 		if d.read(v, path, rateFields); len(d.errs) == before {
 			_, err = checkRate(d.tool.Rate)

@@ -145,3 +145,12 @@ func TestKeysOutliveAReload(t *testing.T) {
 	require.Nil(t, failed)
 	require.Equal(t, "1", result)
 }
+
+// Whoever serves a tool grants by its permissions, not by flags.
+func TestRefusalsSayHowTheOperatorGrants(t *testing.T) {
+	h := newHost(t, toolhost.Options{}, tool(t, "reads", `function invoke() return require("fs").read("data/x.txt") end`))
+	_, failed := call(h, "reads", "{}")
+	require.Equal(t, toolhost.Permission, failed.Code)
+	require.Contains(t, failed.Message, `permissions of the tool: read = ["data"]`)
+	require.NotContains(t, failed.Message, "command line")
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/versions"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/hostcli/hostflags"
+	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 // Command makes the command.
@@ -53,6 +54,6 @@ it is interrupted; calls that run may finish then. Changed files are loaded as t
 func ready(cmd *cobra.Command, project *hostapp.Project, addr net.Addr) {
 	fmt.Fprintf(cmd.ErrOrStderr(), "serving %s on http://%s (MCP at /mcp)\n", hostapp.Counted(len(project.Tools()), "tool"), addr)
 	for _, b := range project.Broken() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "broken: %s\n", b.Err)
+		fmt.Fprintf(cmd.ErrOrStderr(), "broken: %s\n", visible.Message(b.Err.Error()))
 	}
 }

@@ -36,6 +36,6 @@ func initCommand() *cobra.Command {
 		},
 	}
 	flags.Add(cmd)
-	cmd.Flags().BoolVar(&lua, "lua", false, "write the tool in Lua (`tool.execute`) in place of YAML")
+	cmd.Flags().BoolVar(&lua, "lua", false, "write the tool in Lua (tool.execute) in place of YAML")
 	return cmd
 }
