@@ -177,8 +177,11 @@ func (p *Project) parseConfig(lookup func(string) (string, bool)) (*config.Confi
 	}
 	o.Name = filepath.Base(p.file)
 	text, err := readRegular(p.file, maxConfig)
-	if err != nil {
+	switch {
+	case errors.Is(err, errNotRegular):
 		return nil, fmt.Errorf("the configuration %s: %w", p.file, err)
+	case err != nil: // it names the file
+		return nil, fmt.Errorf("the configuration: %w", err)
 	}
 	if len(text) > maxConfig {
 		return nil, fmt.Errorf("the configuration %s has more than %d bytes", p.file, maxConfig)
