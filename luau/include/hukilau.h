@@ -337,10 +337,12 @@ hk_result hk_coverage(hk_vm* vm, hk_ref chunk);
 enum
 {
     HK_LOAD_NATIVE = 1,
-    HK_LOAD_OWN_GLOBALS = 2
+    HK_LOAD_OWN_GLOBALS = 2,
+    HK_LOAD_LATE_GLOBALS = 4
 };
 /* Loads code as a function; chunk names start with '=' (shown as is) or '@' (a path). With
- * HK_LOAD_OWN_GLOBALS its globals are a new table that reads through to the run's. */
+ * HK_LOAD_OWN_GLOBALS its globals are a new table that reads through to the run's. Code may keep what a global
+ * name meant when it was loaded; with HK_LOAD_LATE_GLOBALS all code of the run's globals looks when it runs. */
 hk_result hk_load(hk_vm* vm, const hk_bytecode* code, const char* chunk, size_t chunk_size, uint32_t flags);
 
 /*

@@ -273,6 +273,8 @@ extern "C" hk_result hk_load(hk_vm* vm, const hk_bytecode* code, const char* chu
                 push_own_globals(L);
                 env = lua_gettop(L);
             }
+            if (flags & HK_LOAD_LATE_GLOBALS)
+                lua_setsafeenv(L, LUA_GLOBALSINDEX, false);
             NoCalls quiet(L);
             loaded = luau_load(L, name, code->bytes.data(), code->bytes.size(), env) == 0;
             if (!loaded)

@@ -233,7 +233,7 @@ func interruptPrompt(p *prompt) {
 	p.keys(ctrlC)
 	p.see("interrupted\n", "> ")
 	p.enter("kept", "\"kept\"\n")
-	p.keys("print('sorting') table.sort({2, 1}, function() while true do end end)" + enter)
+	p.keys("table.sort({2, 1}, function() print('sorting') while true do end end)" + enter)
 	p.see("end)\n", "sorting\n")
 	p.keys(ctrlC)
 	p.see("interrupted\n", "the session begins anew: its globals are gone\n", "> ")

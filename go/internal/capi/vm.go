@@ -96,8 +96,9 @@ const (
 	VMNative = C.HK_VM_NATIVE
 	VMLines  = C.HK_VM_LINES
 
-	LoadNative     = C.HK_LOAD_NATIVE
-	LoadOwnGlobals = C.HK_LOAD_OWN_GLOBALS
+	LoadNative      = C.HK_LOAD_NATIVE
+	LoadOwnGlobals  = C.HK_LOAD_OWN_GLOBALS
+	LoadLateGlobals = C.HK_LOAD_LATE_GLOBALS
 
 	StartReset     = C.HK_START_RESET
 	StartSuspended = C.HK_START_SUSPENDED

@@ -12,9 +12,9 @@ import (
 // What runs before the script does so in every invocation, and the script's top level sees what it did.
 func TestBeforeRunsBeforeTheTopLevelEachTime(t *testing.T) {
 	pool, err := engine.NewPool(&engine.Config{}, engine.Program{
-		Chunk: "=x", Source: "top = word .. math.random(1, 1000000) function invoke() end",
+		Chunk: "=x", Source: "top = word .. math.random(1, 1000000) .. os.time() function invoke() end",
 		Around: "local n = 0 return function(globals) n += 1 return globals.top, n, globals.word end",
-		Before: "math.randomseed(42) word = (word or '') .. 'x'",
+		Before: "math.randomseed(42) word = (word or '') .. 'x' os = {time = function() return '-at' end}",
 	}, engine.PoolOptions{})
 	require.NoError(t, err)
 	defer pool.Close()
@@ -33,6 +33,7 @@ func TestBeforeRunsBeforeTheTopLevelEachTime(t *testing.T) {
 	require.NotEmpty(t, tops[0])
 	for _, top := range tops {
 		require.Equal(t, tops[0], top)
+		require.Contains(t, top, "-at", "the code was loaded before the library was replaced")
 	}
 	_, err = engine.NewPool(&engine.Config{}, engine.Program{Chunk: "=x", Before: "this is no Luau"}, engine.PoolOptions{})
 	require.Error(t, err)

@@ -284,7 +284,7 @@ func (p *Pool) runAround(ctx context.Context, vm *VM) (around *luau.Function, er
 }
 
 func (p *Pool) load(vm *VM) (*luau.Function, error) {
-	return vm.state.Load(p.code, p.program.Chunk, luau.LoadOptions{Native: p.config.Native})
+	return vm.state.Load(p.code, p.program.Chunk, luau.LoadOptions{Native: p.config.Native, LateGlobals: p.before != nil})
 }
 
 // survey is the first invocation of all. It takes no image, which costs more than a run: many programs

@@ -72,6 +72,10 @@ type LoadOptions struct {
 	// OwnGlobals gives the code a table of its own for globals, which reads through to the
 	// State's.
 	OwnGlobals bool
+	// LateGlobals is for code that is loaded before a global that it names gets another value, such as a
+	// library that is replaced: it looks at globals when it runs. Otherwise it may keep what it found when it
+	// was loaded, which is faster. It holds for all code with the same globals.
+	LateGlobals bool
 }
 
 // Load makes a function of bytecode. The chunk name appears in errors: "@" and a path, or "=" and any
@@ -90,6 +94,9 @@ func (s *State) Load(code *Bytecode, chunk string, o LoadOptions) (*Function, er
 	}
 	if o.OwnGlobals {
 		flags |= capi.LoadOwnGlobals
+	}
+	if o.LateGlobals {
+		flags |= capi.LoadLateGlobals
 	}
 	r := s.vm.Load(code.code, markedChunk(chunk), flags)
 	if r.Status != capi.OK {
