@@ -49,7 +49,7 @@ var layers = []layer{
 	{"services", `^go/internal/(server|mcpserver|gateway|plan|kb)(/|$)`, true},
 	{"app", `^go/internal/(host)?app(/|$)`, true},
 	{"cli", `^go/internal/cli/(exit|runflags|program|versions)$`, true},
-	{"host flags", `^go/internal/hostcli/hostflags$`, false},
+	{"host flags", `^go/internal/hostcli/(hostflags|hostprint)$`, true},
 	{"verbs", `^go/internal/(cli|hostcli)/\w+cmd$`, false},
 	{"command line", `^go/internal/(cli|hostcli)$`, false},
 	{"main", `^go/cmd/|^go/internal/docgen$`, false},

@@ -60,7 +60,7 @@ type Policy struct {
 	Memory      int64 // bytes
 	Timeout     time.Duration
 	Isolation   Isolation
-	Approve     bool
+	Approve     *bool // nil: as the tool says
 	Rate        units.Rate
 	Permissions Permissions
 }

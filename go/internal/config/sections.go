@@ -55,7 +55,7 @@ func readScript(c *Config, t *table) Script {
 
 func readPolicy(c *Config, t *table) Policy {
 	p := Policy{
-		Memory: t.size("memory"), Timeout: t.duration("timeout"), Approve: t.bool("approve"), Rate: t.rate("rate"),
+		Memory: t.size("memory"), Timeout: t.duration("timeout"), Approve: t.choice("approve"), Rate: t.rate("rate"),
 		Isolation:   Isolation(t.oneOf("isolation", string(Pristine), string(Thread))),
 		Permissions: readPermissions(c, t),
 	}

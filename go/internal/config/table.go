@@ -79,6 +79,15 @@ func (t *table) bool(key string) bool {
 	return v
 }
 
+// choice is nil where nothing is said.
+func (t *table) choice(key string) *bool {
+	v, said := value[bool](t, key, "true or false")
+	if !said {
+		return nil
+	}
+	return &v
+}
+
 // strings gives a list; nil where there is none.
 func (t *table) strings(key string) []string {
 	items, is := value[[]any](t, key, "a list of strings")

@@ -3,12 +3,14 @@ package hostapp
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/config"
+	"github.com/hukilau/hukilau/go/internal/tooldef"
 )
 
 // Grant writes what scripts need and are not granted into the configuration, as [tools.policy.<name>], and says what
@@ -44,7 +46,7 @@ func (p *Project) Grant(report CheckReport) ([]string, error) {
 	}
 	var written []string
 	for _, tool := range tools {
-		for _, key := range sortedKeys(wanted[tool]) {
+		for _, key := range slices.Sorted(maps.Keys(wanted[tool])) {
 			all := wanted[tool][key]
 			if !p.policyHas(tool, key) { // the new list replaces the tool's own
 				all = union(p.granted(tool, key), all)
@@ -67,31 +69,13 @@ func (p *Project) granted(tool, key string) []string {
 	if !ok {
 		return nil
 	}
-	own := &t.Permissions
-	lists := map[string][]string{
-		"net": own.Net, "net_private": own.NetPrivate, "env": own.Env, "read": own.Read,
-		"write": own.Write, "models": own.Models, "tools": own.Tools, "servers": own.Servers,
-	}
-	return lists[key]
+	return t.Permissions.List(key)
 }
 
 // policyHas says whether the configuration has a list of that key for a tool.
 func (p *Project) policyHas(tool, key string) bool {
-	said := p.Config().Tools.Policies[tool].Permissions
-	lists := map[string][]string{
-		"net": said.Net, "net_private": said.NetPrivate, "env": said.Env, "read": said.Read,
-		"write": said.Write, "models": said.Models, "tools": said.Tools, "servers": said.Servers,
-	}
-	return lists[key] != nil
-}
-
-func sortedKeys(m map[string][]string) []string {
-	var keys []string
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
+	said := tooldef.Permissions(p.Config().Tools.Policies[tool].Permissions)
+	return said.List(key) != nil
 }
 
 // replaceFile writes a file whole or not at all. With mode 0 it keeps that of the file which is there.

@@ -15,18 +15,12 @@ func rateOf(r units.Rate) tooldef.Rate { return tooldef.Rate{Calls: r.Count, Per
 
 // policyOf is what the configuration says of a tool; what it does not say stays nil.
 func policyOf(c config.Policy) tooldef.Policy {
-	p := tooldef.Policy{
-		Net: c.Permissions.Net, NetPrivate: c.Permissions.NetPrivate, Env: c.Permissions.Env, Read: c.Permissions.Read,
-		Write: c.Permissions.Write, Models: c.Permissions.Models, Tools: c.Permissions.Tools, Servers: c.Permissions.Servers,
-	}
+	p := tooldef.Policy{Permissions: tooldef.Permissions(c.Permissions), Approve: c.Approve}
 	if c.Memory > 0 {
 		p.Memory = &c.Memory
 	}
 	if c.Timeout > 0 {
 		p.Timeout = &c.Timeout
-	}
-	if c.Approve {
-		p.Approve = &c.Approve
 	}
 	if c.Rate.Count > 0 {
 		rate := rateOf(c.Rate)
@@ -72,17 +66,12 @@ func withGrants(t *tooldef.Tool, all config.Permissions) *tooldef.Tool {
 	changed := *t
 	p := &changed.Permissions
 	text, more := t.Hash, false
-	for _, list := range []struct {
-		to   *[]string
-		more []string
-	}{
-		{&p.Net, all.Net}, {&p.NetPrivate, all.NetPrivate}, {&p.Env, all.Env}, {&p.Read, all.Read},
-		{&p.Write, all.Write}, {&p.Models, all.Models}, {&p.Tools, all.Tools}, {&p.Servers, all.Servers},
-	} {
-		*list.to = union(*list.to, list.more)
-		text += "\x00" + strings.Join(list.more, "\x01")
-		more = more || len(list.more) > 0
-	}
+	granting := tooldef.Permissions(all)
+	p.EachList(&granting, func(to *[]string, grants []string) {
+		*to = union(*to, grants)
+		text += "\x00" + strings.Join(grants, "\x01")
+		more = more || len(grants) > 0
+	})
 	if !more {
 		return t
 	}

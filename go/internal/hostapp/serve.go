@@ -30,9 +30,7 @@ type Serving struct {
 func (h *Host) Serve(ctx context.Context, o Serving) error {
 	c := h.Project.Config().Server
 	bind := orWord(o.Bind, orWord(c.Bind, defaultBind))
-	mcp := mcpserver.New(mcpserver.Options{
-		Host: h.Host, Logger: h.Logger, Redact: h.Project.redact, Version: o.Version, HostChecked: true, OperatorApproves: c.OperatorApproves,
-	})
+	mcp := h.newMCP(o, true)
 	defer mcp.Close()
 	defer context.AfterFunc(ctx, mcp.Drain)() // clients that only listen would keep the server from ending
 	s, err := server.New(server.Options{
@@ -87,7 +85,7 @@ func spareCollections() (restore func()) {
 // ServeStdio serves the tools over MCP on standard streams until the input or ctx ends.
 func (h *Host) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, o Serving) error {
 	h.tellBroken()
-	mcp := mcpserver.New(mcpserver.Options{Host: h.Host, Logger: h.Logger, Redact: h.Project.redact, Version: o.Version, OperatorApproves: h.Project.Config().Server.OperatorApproves})
+	mcp := h.newMCP(o, false)
 	defer mcp.Close()
 	end, err := h.background(ctx, o.NoReload, mcp.Changed)
 	if err != nil {
@@ -95,6 +93,14 @@ func (h *Host) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, o Se
 	}
 	defer end()
 	return mcp.Stdio(ctx, in, out)
+}
+
+// newMCP makes the MCP side. hostChecked says that the HTTP server has looked at the Host and Origin of requests.
+func (h *Host) newMCP(o Serving, hostChecked bool) *mcpserver.Server {
+	return mcpserver.New(mcpserver.Options{
+		Host: h.Host, Logger: h.Logger, Redact: h.Project.redact, Version: o.Version,
+		HostChecked: hostChecked, OperatorApproves: h.Project.Config().Server.OperatorApproves,
+	})
 }
 
 func (h *Host) broken() []server.Broken {

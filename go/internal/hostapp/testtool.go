@@ -13,6 +13,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
+	"github.com/hukilau/hukilau/go/internal/units"
 )
 
 // ToolTest is a test of the tools of one file.
@@ -211,7 +212,7 @@ func (h *Host) testCall(ctx context.Context, tool *tooldef.Tool, t ToolTest, ent
 		t.Check(Step{Failed: true, Text: h.failureText(err)})
 		return false
 	}
-	t.Check(Step{Text: "Returned result in " + shortTime(time.Since(began)), Result: result.Text})
+	t.Check(Step{Text: "Returned result in " + units.ShortDuration(time.Since(began)), Result: result.Text})
 	return whole
 }
 
@@ -250,7 +251,7 @@ func (h *Host) testExample(ctx context.Context, tool *tooldef.Tool, t ToolTest, 
 		t.Check(Step{Failed: true, Text: fmt.Sprintf("Example %s (%s:%d): %s", name, h.Project.Shown(tool.File), example.Line, problem)})
 		return false
 	}
-	t.Check(Step{Text: fmt.Sprintf("Example %s (%s)", name, shortTime(time.Since(began)))})
+	t.Check(Step{Text: fmt.Sprintf("Example %s (%s)", name, units.ShortDuration(time.Since(began)))})
 	return whole
 }
 
@@ -299,11 +300,4 @@ func copied(v any) any {
 		return made
 	}
 	return v
-}
-
-func shortTime(d time.Duration) string {
-	if d < time.Second {
-		return d.Round(10 * time.Microsecond).String()
-	}
-	return d.Round(10 * time.Millisecond).String()
 }

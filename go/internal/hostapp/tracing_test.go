@@ -2,33 +2,17 @@ package hostapp
 
 import (
 	"context"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
 func TestCallsAreTracedWhereTheVariablesSaySo(t *testing.T) {
-	got := make(chan *collector.ExportTraceServiceRequest, 10)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err == nil && r.URL.Path == "/v1/traces" {
-			sent := &collector.ExportTraceServiceRequest{}
-			if proto.Unmarshal(body, sent) == nil {
-				got <- sent
-			}
-		}
-	}))
-	defer server.Close()
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
+	got := tracesOf(t)
 	dir := t.TempDir()
 	t.Chdir(dir)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "tools"), 0o755))
@@ -42,7 +26,7 @@ func TestCallsAreTracedWhereTheVariablesSaySo(t *testing.T) {
 	_, failed := host.Call(context.Background(), toolhost.Request{Tool: "waits"})
 	require.NotNil(t, failed)
 	require.NoError(t, host.Close())
-	spans := (<-got).ResourceSpans[0]
+	spans := <-got
 	require.Contains(t, spans.Resource.String(), "hukilau")
 	names := map[string]string{}
 	for _, span := range spans.ScopeSpans[0].Spans {

@@ -167,9 +167,6 @@ func (c *checker) examples() {
 	}
 }
 
-// permissionKeys are those whose use tokens can show.
-var permissionKeys = []string{"net", "net_private", "env", "read", "write", "models", "tools"}
-
 // permissions compares what a script reaches with what it is granted.
 func (c *checker) permissions() {
 	folder := ""
@@ -184,7 +181,7 @@ func (c *checker) permissions() {
 		if u.key == "net" && isPrivate(u.value) {
 			u.key = "net_private"
 		}
-		entries := c.tool.Permissions.lists(u.key)
+		entries := c.tool.Permissions.covering(u.key)
 		if u.value == "" {
 			dynamic[u.key] = true
 			if len(entries) == 0 && !told[u.key] {
@@ -225,15 +222,12 @@ func (u *use) granting() string {
 
 // unused are permissions that the script shows no use of.
 func (c *checker) unused(used, dynamic map[string]bool) {
-	p := c.tool.Permissions
-	own := map[string][]string{
-		"net": p.Net, "net_private": p.NetPrivate, "env": p.Env, "read": p.Read, "write": p.Write, "models": p.Models, "tools": p.Tools,
-	}
-	for _, key := range permissionKeys {
-		if dynamic[key] || key == "net_private" && dynamic["net"] {
+	for _, list := range permissionLists {
+		key := list.key
+		if key == "servers" || dynamic[key] || key == "net_private" && dynamic["net"] {
 			continue
 		}
-		for _, entry := range own[key] {
+		for _, entry := range *list.of(&c.tool.Permissions) {
 			if !used[entry] {
 				c.add(Warning, c.tool.File, c.tool.Line, "%s grants %q, which the script does not use", key, clip(entry))
 			}

@@ -31,16 +31,13 @@ var annotationFields = map[string]field{
 	},
 }
 
-var permissionFields = map[string]field{
-	"net":         listField(func(p *Permissions) *[]string { return &p.Net }),
-	"net_private": listField(func(p *Permissions) *[]string { return &p.NetPrivate }),
-	"env":         listField(func(p *Permissions) *[]string { return &p.Env }),
-	"read":        listField(func(p *Permissions) *[]string { return &p.Read }),
-	"write":       listField(func(p *Permissions) *[]string { return &p.Write }),
-	"models":      listField(func(p *Permissions) *[]string { return &p.Models }),
-	"tools":       listField(func(p *Permissions) *[]string { return &p.Tools }),
-	"servers":     listField(func(p *Permissions) *[]string { return &p.Servers }),
-}
+var permissionFields = func() map[string]field {
+	fields := map[string]field{}
+	for _, list := range permissionLists {
+		fields[list.key] = listField(list.of)
+	}
+	return fields
+}()
 
 func readName(d *draft, path []string, v any) {
 	name, ok := d.text(path, v)

@@ -76,23 +76,10 @@ func grantsHost(entry, host string) bool {
 	return rule == "*" || rule == name || sub && strings.HasSuffix(name, "."+rest)
 }
 
-// lists are the entries of a permission that may cover a use.
-func (p Permissions) lists(key string) []string {
-	switch key {
-	case "net":
+// covering are the entries of a permission that may cover a use.
+func (p *Permissions) covering(key string) []string {
+	if key == "net" {
 		return slices.Concat(p.Net, p.NetPrivate)
-	case "net_private":
-		return p.NetPrivate
-	case "env":
-		return p.Env
-	case "read":
-		return p.Read
-	case "write":
-		return p.Write
-	case "models":
-		return p.Models
-	case "tools":
-		return p.Tools
 	}
-	return nil
+	return p.List(key)
 }

@@ -55,7 +55,7 @@ type Policy struct {
 	Approve   *bool
 	Rate      *Rate
 
-	Net, NetPrivate, Env, Read, Write, Models, Tools, Servers []string
+	Permissions
 }
 
 // apply is a tool under a policy.
@@ -66,19 +66,11 @@ func (p Policy) apply(t *Tool) (*Tool, error) {
 	set(&changed.Isolation, p.Isolation)
 	set(&changed.Approve, p.Approve)
 	set(&changed.Rate, p.Rate)
-	for _, list := range []struct {
-		to   *[]string
-		from []string
-	}{
-		{&changed.Permissions.Net, p.Net}, {&changed.Permissions.NetPrivate, p.NetPrivate},
-		{&changed.Permissions.Env, p.Env}, {&changed.Permissions.Read, p.Read},
-		{&changed.Permissions.Write, p.Write}, {&changed.Permissions.Models, p.Models},
-		{&changed.Permissions.Tools, p.Tools}, {&changed.Permissions.Servers, p.Servers},
-	} {
-		if list.from != nil {
-			*list.to = list.from
+	changed.Permissions.EachList(&p.Permissions, func(to *[]string, from []string) {
+		if from != nil {
+			*to = from
 		}
-	}
+	})
 	if err := (httpmod.Policy{Net: p.Net, NetPrivate: p.NetPrivate}).Check(); err != nil {
 		return nil, err
 	}

@@ -131,7 +131,7 @@ func TestLoadConfigured(t *testing.T) {
 		"gone":  {Path: "lua/gone.lua"},
 		"z":     {Path: "tools/z.yaml"},
 	}
-	f.o.Policies = map[string]Policy{"x": {Memory: &memory, Isolation: &isolation, Net: []string{"x.com"}}}
+	f.o.Policies = map[string]Policy{"x": {Memory: &memory, Isolation: &isolation, Permissions: Permissions{Net: []string{"x.com"}}}}
 	names, errs := f.load()
 	require.Equal(t, []string{"x"}, names)
 	require.Equal(t, []string{
@@ -223,12 +223,12 @@ func TestStaleToolObeysTheConfiguration(t *testing.T) {
 	f.load()
 	f.write("tools/a.yaml", "name: [")
 	for _, hosts := range [][]string{{"y.com"}, {}} {
-		f.o.Policies = map[string]Policy{"a": {Net: hosts}}
+		f.o.Policies = map[string]Policy{"a": {Permissions: Permissions{Net: hosts}}}
 		names, _ := f.load()
 		require.Equal(t, []string{"a (stale)"}, names)
 		require.Equal(t, hosts, f.find("a").Permissions.Net)
 	}
-	f.o.Policies = map[string]Policy{"a": {Net: []string{"https://x.com"}}}
+	f.o.Policies = map[string]Policy{"a": {Permissions: Permissions{Net: []string{"https://x.com"}}}}
 	f.write("tools/a.yaml", yamlText("a"))
 	names, errs := f.load()
 	require.Empty(t, names)

@@ -54,18 +54,6 @@ type Tool struct {
 	Stale bool
 }
 
-// Permissions are what a tool may reach. The zero value is nothing.
-type Permissions struct {
-	Net        []string // hosts at public addresses
-	NetPrivate []string // hosts and CIDRs at private, loopback and link-local addresses
-	Env        []string // names of environment variables
-	Read       []string // directories, from the config's folder
-	Write      []string
-	Models     []string // names of models
-	Tools      []string // names of tools that it may call
-	Servers    []string // names of upstream servers
-}
-
 // Rate is how often one caller may call a tool. The zero value is without a limit.
 type Rate struct {
 	Calls int

@@ -19,9 +19,6 @@ type Rate struct {
 	Per   time.Duration
 }
 
-// String writes a rate as ParseRate reads it.
-func (r Rate) String() string { return fmt.Sprintf("%d/%s", r.Count, r.Per) }
-
 const maxSeconds = float64(math.MaxInt64 / int64(time.Second))
 
 // ParseDuration reads a text as "30s", "500ms", "1h30m" or "7d", or a number of seconds. It may be zero.
@@ -102,4 +99,15 @@ func ParseRate(v any) (Rate, error) {
 		return Rate{}, fmt.Errorf(`%.40q is no rate: write it as "10/s", "100/m" or "5/30s"`, text)
 	}
 	return Rate{n, per}, nil
+}
+
+// ShortDuration is a measured time with the digits that people look at.
+func ShortDuration(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	case d < time.Second:
+		return d.Round(10 * time.Microsecond).String()
+	}
+	return d.Round(10 * time.Millisecond).String()
 }

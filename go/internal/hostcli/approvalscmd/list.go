@@ -9,7 +9,6 @@ import (
 	"slices"
 	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/program"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/hostcli/hostflags"
+	"github.com/hukilau/hukilau/go/internal/hostcli/hostprint"
 	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/internal/visible"
 )
@@ -82,11 +82,7 @@ func arguments(project *hostapp.Project, a *store.Approval) string {
 	if a.Arguments == nil {
 		return "(long: see show)"
 	}
-	text := visible.Line(project.Redact(string(a.Arguments)))
-	if utf8.RuneCountInString(text) > mostArguments {
-		text = string([]rune(text)[:mostArguments-3]) + "..."
-	}
-	return text
+	return hostprint.Cut(visible.Line(project.Redact(string(a.Arguments))), mostArguments)
 }
 
 // line is an approval as JSON.
@@ -134,18 +130,9 @@ func safe(project *hostapp.Project, text json.RawMessage) json.RawMessage {
 
 func lines(out io.Writer, project *hostapp.Project, list []store.Approval) error {
 	for i := range list {
-		if err := writeLine(out, lineOf(project, &list[i])); err != nil {
+		if err := hostprint.JSONLine(out, lineOf(project, &list[i])); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func writeLine(out io.Writer, l line) error {
-	text, err := json.Marshal(l)
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(visible.JSON(append(text, '\n')))
-	return err
 }

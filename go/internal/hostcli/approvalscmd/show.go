@@ -10,7 +10,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/program"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/hostcli/hostflags"
-	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/hostcli/hostprint"
 	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/internal/visible"
 )
@@ -26,7 +26,7 @@ func showCommand() *cobra.Command {
 					return err
 				}
 				if program.WantsJSON(cmd) {
-					return writeLine(cmd.OutOrStdout(), lineOf(project, &a))
+					return hostprint.JSONLine(cmd.OutOrStdout(), lineOf(project, &a))
 				}
 				_, err = fmt.Fprint(cmd.OutOrStdout(), facts(&a)+"\narguments\n"+pretty(project, a.Arguments)+outcome(project, &a))
 				return err
@@ -64,13 +64,7 @@ func facts(a *store.Approval) string {
 
 // pretty is JSON as people read it, without secrets.
 func pretty(project *hostapp.Project, text []byte) string {
-	shown := project.Redact(string(text))
-	if value, err := jsonvalue.Decode([]byte(shown), jsonvalue.Options{}); err == nil {
-		if indented, err := jsonvalue.Indent(value); err == nil {
-			shown = string(indented)
-		}
-	}
-	return "  " + strings.ReplaceAll(strings.TrimRight(visible.Text(shown), "\n"), "\n", "\n  ") + "\n"
+	return hostprint.Indented(hostprint.Pretty(project.Redact(string(text))))
 }
 
 func outcome(project *hostapp.Project, a *store.Approval) string {

@@ -15,13 +15,18 @@ type Flags struct {
 	format string
 }
 
-// Add adds the flags to a command.
+// Add adds all flags, for commands that run tools.
 func (f *Flags) Add(cmd *cobra.Command) {
-	f.AddConfig(cmd)
+	f.AddTools(cmd)
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.tools, "tools", nil, "`path` of a tool or of a folder with tools, in place of those of the configuration; may be repeated")
 	flags.StringVar(&f.level, "log-level", "", "least `level` of log records: debug, info, warn or error")
 	flags.StringVar(&f.format, "log-format", "", "`format` of log records: text or json")
+}
+
+// AddTools adds the flags that say which tools there are, for commands that run none.
+func (f *Flags) AddTools(cmd *cobra.Command) {
+	f.AddConfig(cmd)
+	cmd.Flags().StringArrayVar(&f.tools, "tools", nil, "`path` of a tool or of a folder with tools, in place of those of the configuration; may be repeated")
 }
 
 // AddConfig adds the flag that names the configuration alone, for commands that need no tools.

@@ -1,12 +1,10 @@
 package logcmd
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 
+	"github.com/hukilau/hukilau/go/internal/hostcli/hostprint"
 	"github.com/hukilau/hukilau/go/internal/store"
-	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 // line is an entry as JSON. Durations are seconds, as everywhere.
@@ -40,20 +38,9 @@ func (p *printer) lines(ctx context.Context, log *store.Log, list []store.Entry)
 		if err != nil {
 			return err
 		}
-		if err := p.line(lineOf(&whole)); err != nil {
+		if err := hostprint.JSONLine(p.out, lineOf(&whole)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (p *printer) line(l line) error {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(l); err != nil {
-		return err
-	}
-	_, err := p.out.Write(visible.JSON(text.Bytes()))
-	return err
 }

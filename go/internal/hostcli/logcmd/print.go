@@ -11,7 +11,9 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/program"
+	"github.com/hukilau/hukilau/go/internal/hostcli/hostprint"
 	"github.com/hukilau/hukilau/go/internal/store"
+	"github.com/hukilau/hukilau/go/internal/units"
 	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
@@ -58,7 +60,7 @@ const (
 
 func columns(e *store.Entry) []string {
 	return []string{
-		e.Time.Local().Format(time.DateTime), shortID(e.ID), visible.Line(e.Status), shortTime(e.Duration),
+		e.Time.Local().Format(time.DateTime), shortID(e.ID), visible.Line(e.Status), units.ShortDuration(e.Duration),
 		visible.Line(e.Tool), visible.Line(callerOf(e)), summary(e),
 	}
 }
@@ -79,16 +81,6 @@ func callerOf(e *store.Entry) string {
 	return e.Face + ":" + e.Caller
 }
 
-func shortTime(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return d.Round(time.Microsecond).String()
-	case d < time.Second:
-		return d.Round(10 * time.Microsecond).String()
-	}
-	return d.Round(10 * time.Millisecond).String()
-}
-
 // mostSummary is how long the last column is where there is no terminal.
 const mostSummary = 200
 
@@ -103,14 +95,7 @@ func summary(e *store.Entry) string {
 	if e.Error == nil && e.Arguments.Cut() {
 		text += "..."
 	}
-	return cut(visible.Line(text), mostSummary)
-}
-
-func cut(text string, limit int) string {
-	if utf8.RuneCountInString(text) <= limit {
-		return text
-	}
-	return string([]rune(text)[:max(limit-3, 0)]) + "..."
+	return hostprint.Cut(visible.Line(text), mostSummary)
 }
 
 func (p *printer) measure(row []string) {
@@ -141,7 +126,7 @@ func (p *printer) row(row []string, failed bool) string {
 	}
 	last := row[len(row)-1]
 	if p.width > 0 {
-		last = cut(last, max(p.width-used, 20))
+		last = hostprint.Cut(last, max(p.width-used, 20))
 	}
 	return strings.TrimRight(b.String()+app.Paint(p.colour && last != "", app.Dim, last), " ") + "\n"
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/program"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/hostcli/hostflags"
-	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/hostcli/hostprint"
 	"github.com/hukilau/hukilau/go/internal/store"
+	"github.com/hukilau/hukilau/go/internal/units"
 	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
@@ -55,7 +56,7 @@ func show(ctx context.Context, log *store.Log, id string, p *printer) error {
 		for i := range children {
 			l.Children = append(l.Children, children[i].ID)
 		}
-		return p.line(l)
+		return hostprint.JSONLine(p.out, l)
 	}
 	_, err = fmt.Fprint(p.out, p.facts(&e)+p.outcome(&e)+p.hostCalls(&e)+p.children(children))
 	return err
@@ -73,7 +74,7 @@ func (p *printer) facts(e *store.Entry) string {
 	fact("tool", visible.Line(e.Tool))
 	fact("status", app.Paint(p.colour, statusColour(e.Status != store.StatusOK), visible.Line(e.Status)))
 	fact("began", e.Time.Local().Format("2006-01-02 15:04:05.000 -07:00"))
-	fact("took", shortTime(e.Duration))
+	fact("took", units.ShortDuration(e.Duration))
 	fact("caller", visible.Line(callerOf(e)))
 	fact("parent", visible.Line(e.Parent))
 	fact("version", visible.Line(e.Version))
@@ -84,8 +85,7 @@ func (p *printer) facts(e *store.Entry) string {
 }
 
 func (p *printer) section(name, text string) string {
-	text = strings.TrimRight(text, "\n")
-	return "\n" + app.Paint(p.colour, app.Bold, name) + "\n  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n"
+	return "\n" + app.Paint(p.colour, app.Bold, name) + "\n" + hostprint.Indented(text)
 }
 
 func (p *printer) outcome(e *store.Entry) string {
@@ -102,15 +102,7 @@ func payload(j store.Payload) string {
 	if j.Cut() {
 		return visible.Text(j.Text) + fmt.Sprintf("\n... (the first %d of %d bytes; the log keeps no more)", len(j.Text), j.Size)
 	}
-	value, err := jsonvalue.Decode([]byte(j.Text), jsonvalue.Options{})
-	if err != nil {
-		return visible.Text(j.Text)
-	}
-	text, err := jsonvalue.Indent(value)
-	if err != nil {
-		return visible.Text(j.Text)
-	}
-	return visible.Text(string(text))
+	return hostprint.Pretty(j.Text)
 }
 
 func (p *printer) hostCalls(e *store.Entry) string {
@@ -119,9 +111,9 @@ func (p *printer) hostCalls(e *store.Entry) string {
 	}
 	var b strings.Builder
 	for _, c := range e.HostCalls {
-		fmt.Fprintf(&b, "%9s  %s", shortTime(c.Duration), visible.Line(strings.TrimSpace(c.Name+" "+c.Target)))
+		fmt.Fprintf(&b, "%9s  %s", units.ShortDuration(c.Duration), visible.Line(strings.TrimSpace(c.Name+" "+c.Target)))
 		if c.Error != "" {
-			b.WriteString("  " + app.Paint(p.colour, app.Red, cut(visible.Line(c.Error), mostSummary)))
+			b.WriteString("  " + app.Paint(p.colour, app.Red, hostprint.Cut(visible.Line(c.Error), mostSummary)))
 		}
 		b.WriteByte('\n')
 	}

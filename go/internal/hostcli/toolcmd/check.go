@@ -31,7 +31,7 @@ func checkCommand() *cobra.Command {
 			return check(cmd, project, grant)
 		},
 	}
-	flags.Add(cmd)
+	flags.AddTools(cmd)
 	cmd.Flags().BoolVar(&grant, "grant", false, "write what scripts need and are not granted into [tools.policy] of the configuration")
 	return cmd
 }

@@ -36,7 +36,7 @@ func listCommand() *cobra.Command {
 			return list(cmd, project)
 		},
 	}
-	flags.Add(cmd)
+	flags.AddTools(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "list as JSON, as GET /tools/list does")
 	return cmd
 }

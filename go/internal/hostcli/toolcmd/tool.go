@@ -35,7 +35,7 @@ func initCommand() *cobra.Command {
 			return err
 		},
 	}
-	flags.Add(cmd)
+	flags.AddTools(cmd)
 	cmd.Flags().BoolVar(&lua, "lua", false, "write the tool in Lua (tool.execute) in place of YAML")
 	return cmd
 }
