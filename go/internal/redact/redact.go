@@ -126,27 +126,7 @@ func (r *Redactor) Value(v any) any {
 	if r == nil {
 		return v
 	}
-	switch v := v.(type) {
-	case string:
-		return r.Text(v)
-	case json.Number:
-		if text := r.Text(string(v)); text != string(v) {
-			return text
-		}
-	case []any:
-		list := make([]any, len(v))
-		for i, item := range v {
-			list[i] = r.Value(item)
-		}
-		return list
-	case map[string]any:
-		object := make(map[string]any, len(v))
-		for name, item := range v {
-			object[r.Text(name)] = r.Value(item)
-		}
-		return object
-	}
-	return v
+	return jsonvalue.EachText(v, r.Text)
 }
 
 // Longest is the length of the longest text that is replaced: whoever redacts a stream holds back so much.

@@ -71,32 +71,11 @@ func (s *Server) appendFault(dst []byte, f *fault) []byte {
 		dst = appendText(append(dst, `,"detail":`...), s.options.Redact(f.detail))
 	}
 	if f.data != nil {
-		if text, err := jsonvalue.Encode(s.redacted(f.data)); err == nil && len(text) <= maxData {
+		if text, err := jsonvalue.Encode(jsonvalue.EachText(f.data, s.options.Redact)); err == nil && len(text) <= maxData {
 			dst = append(append(dst, `,"data":`...), text...)
 		}
 	}
 	return append(dst, "}}"...)
-}
-
-// redacted is a tree without secrets. Its texts are looked at one by one: what is left must still be JSON.
-func (s *Server) redacted(tree any) any {
-	switch v := tree.(type) {
-	case string:
-		return s.options.Redact(v)
-	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = s.redacted(v[i])
-		}
-		return list
-	case map[string]any:
-		all := make(map[string]any, len(v))
-		for name, value := range v {
-			all[s.options.Redact(name)] = s.redacted(value)
-		}
-		return all
-	}
-	return tree
 }
 
 // maxData is how much of what a script raised goes into an answer.

@@ -82,7 +82,7 @@ func (s *Server) approvalTree(a *store.Approval) map[string]any {
 		arguments = string(a.Arguments)
 	}
 	tree := map[string]any{
-		"id": a.ID, "tool": a.Tool, "version": a.Version, "caller": a.Caller, "state": string(a.State), "arguments": s.redacted(arguments),
+		"id": a.ID, "tool": a.Tool, "version": a.Version, "caller": a.Caller, "state": string(a.State), "arguments": jsonvalue.EachText(arguments, s.options.Redact),
 		"created": timeText(a.Created), "expires": timeText(a.Expires),
 	}
 	if !a.Decided.IsZero() {

@@ -278,7 +278,7 @@ func (c *call) invoke(outer context.Context) (*Answer, *Error) {
 	}
 	if c.tool.Result != nil {
 		if result, err = c.checkResult(result); err != nil {
-			return nil, &Error{Code: ToolError, Message: err.Error(), Detail: "invalid_result"}
+			return nil, &Error{Code: ToolError, Message: err.Error(), Detail: invalidResult}
 		}
 	}
 	return &Answer{ID: c.id, JSON: result, Took: took, Tokens: c.usage().Tokens()}, nil

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -46,10 +48,22 @@ func (c *call) Config() map[string]any {
 
 // Emit implements toolmod.Host. Nobody has to listen.
 func (c *call) Emit(ctx context.Context, chunk []byte) error {
+	value, err := jsonvalue.Decode(chunk, jsonvalue.Options{}) // a script may have made the text itself
+	if err != nil {
+		return notJSON("ctx.emit", err)
+	}
 	if c.req.Sink == nil {
 		return nil
 	}
+	chunk, err = jsonvalue.Encode(jsonvalue.EachText(value, c.host.options.Redact))
+	if err != nil {
+		return err
+	}
 	return c.req.Sink.Emit(ctx, chunk)
+}
+
+func notJSON(what string, err error) *luau.Error {
+	return &luau.Error{Code: "json", Message: what + ": it is not JSON: " + err.Error()}
 }
 
 // Progress implements toolmod.Host.
@@ -57,7 +71,7 @@ func (c *call) Progress(ctx context.Context, done, total float64, text string) e
 	if c.req.Sink == nil {
 		return nil
 	}
-	return c.req.Sink.Progress(ctx, done, total, text)
+	return c.req.Sink.Progress(ctx, done, total, c.host.options.Redact(strings.ToValidUTF8(text, "\uFFFD")))
 }
 
 // Elicit implements toolmod.Host.
@@ -135,6 +149,17 @@ type stateOf struct {
 
 var errNoStore = &luau.Error{Code: "not_available", Message: "ctx.state: this host keeps no state"}
 
+// stateValue looks at what a script wants to keep: what is no JSON would be so for all tools that have the same state.
+func stateValue(key string, value json.RawMessage) error {
+	if value == nil {
+		return nil
+	}
+	if _, err := jsonvalue.Decode(value, jsonvalue.Options{}); err != nil {
+		return notJSON("ctx.state."+strings.ToValidUTF8(key, "\uFFFD"), err)
+	}
+	return nil
+}
+
 func (s stateOf) Load(ctx context.Context) (map[string]json.RawMessage, error) {
 	if s.store == nil {
 		return nil, errNoStore
@@ -145,6 +170,11 @@ func (s stateOf) Load(ctx context.Context) (map[string]json.RawMessage, error) {
 func (s stateOf) Commit(ctx context.Context, changes map[string]json.RawMessage) error {
 	if s.store == nil {
 		return errNoStore
+	}
+	for key, value := range changes {
+		if err := stateValue(key, value); err != nil {
+			return err
+		}
 	}
 	return s.store.State.Commit(ctx, s.scope, changes)
 }
@@ -159,6 +189,9 @@ func (s stateOf) Get(ctx context.Context, key string) (json.RawMessage, int64, e
 func (s stateOf) Swap(ctx context.Context, key string, version int64, value json.RawMessage) (bool, error) {
 	if s.store == nil {
 		return false, errNoStore
+	}
+	if err := stateValue(key, value); err != nil {
+		return false, err
 	}
 	return s.store.State.Swap(ctx, s.scope, key, version, value)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -65,6 +67,9 @@ func (e *Error) ErrorFields() map[string]any {
 // errTime is the cause of a run's end when its own time is over.
 var errTime = fmt.Errorf("%w", context.DeadlineExceeded)
 
+// invalidResult is the Detail of a result that is not what the tool says of it.
+const invalidResult = "invalid_result"
+
 // failure is the Error of a run that ended with err.
 func failure(ctx context.Context, tool *tooldef.Tool, limit time.Duration, err error) *Error {
 	code := luau.CodeOf(err)
@@ -88,7 +93,14 @@ func scriptFailure(err error, code luau.Code) *Error {
 	if !errors.As(err, &script) {
 		return failed
 	}
-	failed.Message = script.Error()
+	failed.Message = script.Raised()
+	if script.Chunk == engine.AroundChunk {
+		own := ownPlace(script)
+		if own.Line == 0 && code == "json" { // the script's function had returned
+			return &Error{Code: ToolError, Message: "the result is not JSON: " + strings.TrimPrefix(own.Message, "json_encode: "), Detail: invalidResult, cause: err}
+		}
+		failed.Message = own.Error()
+	}
 	// What a host function said counts, not what a script makes look like it.
 	switch luau.CodeOf(errors.Unwrap(script)) {
 	case "permission":
@@ -108,39 +120,42 @@ func scriptFailure(err error, code luau.Code) *Error {
 	return failed
 }
 
-// clientError is an error as the caller gets it: with the call's id, and with paths from the config's folder.
+// ownPlace is an error without the frames of what is around the script.
+func ownPlace(script *luau.Error) *luau.Error {
+	own := *script
+	own.Frames = nil
+	for _, frame := range script.Frames {
+		if frame.Chunk != engine.AroundChunk {
+			own.Frames = append(own.Frames, frame)
+		}
+	}
+	if own.Chunk != engine.AroundChunk {
+		return &own
+	}
+	own.Chunk, own.Line = "", 0
+	for _, frame := range own.Frames {
+		if frame.Line > 0 {
+			own.Chunk, own.Line = frame.Chunk, frame.Line
+			break
+		}
+	}
+	return &own
+}
+
+// clientError is an error as the caller gets it: with the call's id, without secrets, and with paths from the
+// config's folder.
 func (c *call) clientError(failed *Error) *Error {
 	copied := *failed
 	if copied.ID == "" {
 		copied.ID = c.id
 	}
+	shown := c.host.options.Redact
 	if folder := strings.TrimSuffix(c.host.options.Folder, "/"); folder != "" {
 		inside := strings.NewReplacer(folder+"/", "", folder, ".")
-		copied.Message = inside.Replace(copied.Message)
-		copied.Data = replaced(copied.Data, inside)
+		shown = func(text string) string { return inside.Replace(c.host.options.Redact(text)) }
 	}
+	copied.Message, copied.Detail, copied.Data = shown(copied.Message), shown(copied.Detail), jsonvalue.EachText(copied.Data, shown)
 	return &copied
-}
-
-// replaced is a tree with its texts replaced.
-func replaced(value any, r *strings.Replacer) any {
-	switch v := value.(type) {
-	case string:
-		return r.Replace(v)
-	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = replaced(v[i], r)
-		}
-		return list
-	case map[string]any:
-		all := make(map[string]any, len(v))
-		for key, field := range v {
-			all[key] = replaced(field, r)
-		}
-		return all
-	}
-	return value
 }
 
 // seconds says how long in words: "30 seconds".

@@ -100,6 +100,24 @@ func TestLogIsRedactedForClients(t *testing.T) {
 	require.Equal(t, []string{"INFO key [redacted]"}, f.logs)
 }
 
+// Whatever a tool tells meanwhile is without secrets, and so are the errors of tools that it calls.
+func TestWhatAToolTellsHasNoSecrets(t *testing.T) {
+	outer := tool(t, "outer", `function invoke(ctx)
+		ctx.emit({ ["sk-1"] = { "sk-1" }, percent = 5 }) ctx.emit("is sk-1") ctx.progress(1, 2, "at sk-1")
+		local ok, err = pcall(ctx.tools.inner)
+		return { err.message, err.detail, tostring(err) }
+	end`)
+	outer.Permissions.Tools = []string{"inner"}
+	h := newHost(t, toolhost.Options{Redact: func(text string) string { return strings.ReplaceAll(text, "sk-1", "[redacted]") }},
+		outer, tool(t, "inner", `function invoke() error({ code = "sk-1", message = "no sk-1" }) end`))
+	var s sink
+	answer, failed := h.Call(t.Context(), toolhost.Request{Tool: "outer", Sink: &s})
+	require.Nil(t, failed)
+	require.Equal(t, []string{`{"[redacted]":["[redacted]"],"percent":5}`, `{"text":"is [redacted]"}`}, s.chunks)
+	require.Equal(t, []string{"at [redacted]"}, s.logs)
+	require.Equal(t, `["no [redacted]","[redacted]","no [redacted]"]`, string(answer.JSON))
+}
+
 func TestStats(t *testing.T) {
 	slow := tool(t, "slow", `function invoke() while true do end end`)
 	slow.Timeout = 30 * time.Millisecond

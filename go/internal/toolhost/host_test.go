@@ -132,6 +132,23 @@ func TestCallFails(t *testing.T) {
 	require.Equal(t, "no luck", failed.Message)
 	_, failed = call(h, "none", "{}")
 	require.Equal(t, "not_found", failed.Detail)
+	require.Equal(t, "the script defines no global function invoke", failed.Message)
+	for body, message := range map[string]string{
+		`error("plain")`:      "tools/fails.yaml:1: plain",
+		`error("plain", 0)`:   "plain",
+		`sleep("x")`:          "tools/fails.yaml:1: attempt to call a nil value",
+		`ctx.update_state(1)`: "ctx.update_state: argument 1 must be a key, got number",
+		`error(setmetatable({}, { __tostring = function() return "made" end }))`: "made",
+		`ctx.emit({ print })`: "ctx.emit: cannot encode a function (only nil, json.null, booleans, numbers, strings and tables) at $[1]",
+		`return print`:        "the result is not JSON: cannot encode a function (only nil, json.null, booleans, numbers, strings and tables) at $",
+		`return { 0 / 0 }`:    "the result is not JSON: cannot encode NaN at $[1]",
+	} {
+		h := newHost(t, toolhost.Options{}, tool(t, "fails", "function invoke(ctx) "+body+" end"))
+		_, failed := call(h, "fails", "{}")
+		require.NotNil(t, failed, body)
+		require.Equal(t, message, failed.Message, body)
+		require.Equal(t, strings.HasPrefix(body, "return"), failed.Detail == "invalid_result", failed.Detail)
+	}
 	for _, args := range []string{"[", "[]", "1", `{"a":1,"a":2}`} {
 		_, failed = call(h, "raises", args)
 		require.Equal(t, toolhost.BadRequest, failed.Code, args)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 
-	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -74,14 +73,7 @@ func ScriptError(failed *Error) *luau.Error {
 	if !errors.As(failed.cause, &script) {
 		return nil
 	}
-	own := *script
-	own.Frames = nil
-	for _, frame := range script.Frames {
-		if frame.Chunk != engine.AroundChunk {
-			own.Frames = append(own.Frames, frame)
-		}
-	}
-	return &own
+	return ownPlace(script)
 }
 
 func (c *call) argsText() []byte {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,6 +52,32 @@ func TestWhatAToolTellsReachesItsCaller(t *testing.T) {
 	require.Equal(t, []string{`{"text":"text"}`, `{"audio":"AQID","percent":50,"raw":"/w=="}`}, s.chunks)
 	require.Equal(t, [][2]float64{{1, 4}}, s.progress)
 	require.Equal(t, []string{"a quarter", "INFO printed\t1", "WARN two {3}", "INFO last"}, s.logs)
+}
+
+// A script can reach what is below ctx. Nothing that it makes there may break the protocols of its callers, nor what
+// other tools keep.
+func TestTextsOfScriptsAreJSON(t *testing.T) {
+	h := newHost(t, toolhost.Options{},
+		tool(t, "forges", `function invoke(ctx)
+			local host, said = __native.tool, {}
+			for _, text in { '1\r\revent: result', '"\xff"', "{} {}", string.rep("[", 300) .. string.rep("]", 300) } do
+				for _, try in { function() host.emit(text) end, function() host.state_commit({ k = text }) end, function() host.state_swap("k", 0, text) end } do
+					local ok, err = pcall(try)
+					table.insert(said, if ok then "done" else err.code)
+				end
+			end
+			host.emit('\r\n{"a" :\r1}')
+			return said
+		end`),
+		tool(t, "reads", "function invoke(ctx) return { ctx.state.k == nil, ctx.update_state('k', function(old) return old == nil end) } end"))
+	var s sink
+	answer, failed := h.Call(context.Background(), toolhost.Request{Tool: "forges", Sink: &s})
+	require.Nil(t, failed)
+	require.Equal(t, `["`+strings.Repeat(`json","`, 11)+`json"]`, string(answer.JSON))
+	require.Equal(t, []string{`{"a":1}`}, s.chunks)
+	result, failed := call(h, "reads", "{}")
+	require.Nil(t, failed)
+	require.Equal(t, "[true,true]", result)
 }
 
 func TestToolsCallTools(t *testing.T) {

@@ -48,6 +48,7 @@ type Error struct {
 	Frames  []Frame // innermost first
 	// Subject is what a failed operation was about; nil when that is not known.
 	Subject *Subject
+	raised  string // the message as it was raised
 	path    string // of a value that does not convert; problem is the message without it
 	problem string
 	cause   error
@@ -262,8 +263,18 @@ func (s *State) scriptError(r capi.Result) error {
 			}
 		}
 	}
+	e.raised = e.Message
 	e.locate()
 	return e
+}
+
+// Raised is the message as the script raised it: with chunk and line where Luau or error put them in front, and
+// without where the script asked for none, as by error("no fish", 0) or with a table.
+func (e *Error) Raised() string {
+	if e.raised != "" {
+		return e.raised
+	}
+	return e.Error()
 }
 
 // subjectOr is what e was about: that, or what the error was about that it passed on.
