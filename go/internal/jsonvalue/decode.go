@@ -11,17 +11,39 @@ import (
 type Options struct {
 	// MaxDepth bounds how deep arrays and objects are nested; 0 means MaxDepth, and more is cut to it.
 	MaxDepth int
+	// Room is asked for memory, in bytes, before a large value takes it: a text of many small values becomes
+	// a hundred times as large. Its error ends the reading. nil allows MaxMemory.
+	Room func(more int64) error
 }
+
+// MaxMemory is about how much memory a value may take, in bytes, where nobody else counts it.
+const MaxMemory = 512 << 20
+
+// Memory is asked for in steps, so that small texts ask for none.
+const (
+	freeMemory = 512 << 10
+	memoryStep = 256 << 10
+)
+
+// About what values take, in bytes.
+const (
+	objectCost = 64
+	groupCost  = 320 // of each so many members
+	group      = 7
+	arrayCost  = 40
+	itemCost   = 40 // of an array, which grows by halves
+	textCost   = 32
+)
 
 // shared is the largest text of which strings may be parts: a larger one would stay in memory as long as
 // its shortest string.
 const shared = 4 << 10
 
 // Decode reads one value and nothing behind it. A duplicate key, text that is not UTF-8, a lone
-// surrogate and too deep nesting are errors, always a *SyntaxError. The result shares no memory with
-// data.
+// surrogate and too deep nesting are errors, always a *SyntaxError but for those of Room. The result
+// shares no memory with data.
 func Decode(data []byte, options Options) (any, error) {
-	d := decoder{data: data, depth: MaxDepth}
+	d := decoder{data: data, depth: MaxDepth, left: freeMemory, room: options.Room}
 	if options.MaxDepth > 0 && options.MaxDepth < MaxDepth {
 		d.depth = options.MaxDepth
 	}
@@ -32,10 +54,32 @@ func Decode(data []byte, options Options) (any, error) {
 		d.text = string(data)
 	}
 	v, err := d.document()
-	if err != nil {
-		return nil, err.place(data)
+	switch {
+	case err == nil:
+		return v, nil
+	case err.cause != nil:
+		return nil, err.cause
 	}
-	return v, nil
+	return nil, err.place(data)
+}
+
+// take accounts for memory before it is allocated.
+func (d *decoder) take(bytes int) *SyntaxError {
+	if d.left -= int64(bytes); d.left >= 0 {
+		return nil
+	}
+	more := memoryStep - d.left
+	d.left += more
+	if d.room != nil {
+		if err := d.room(more); err != nil {
+			return &SyntaxError{cause: err}
+		}
+		return nil
+	}
+	if d.taken += more; d.taken > MaxMemory {
+		return d.fail(d.at, "the value takes more than %d bytes of memory", MaxMemory)
+	}
+	return nil
 }
 
 func firstInvalid(data []byte) int {
@@ -68,6 +112,9 @@ type decoder struct {
 	text  string // data as a string, where strings may be parts of it
 	at    int
 	depth int // how many levels are left
+
+	left, taken int64 // of memory
+	room        func(int64) error
 }
 
 func (d *decoder) fail(at int, format string, args ...any) *SyntaxError {
@@ -124,7 +171,11 @@ func (d *decoder) value() (any, *SyntaxError) {
 }
 
 func (d *decoder) boxed() (any, *SyntaxError) {
+	before := d.at
 	s, err := d.string()
+	if err == nil {
+		err = d.take(textCost + d.at - before)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -152,6 +203,9 @@ func (d *decoder) array() (any, *SyntaxError) {
 		return nil, err
 	}
 	list := []any{}
+	if err := d.take(arrayCost); err != nil {
+		return nil, err
+	}
 	if d.peek() == ']' {
 		d.at++
 		d.depth++
@@ -161,6 +215,9 @@ func (d *decoder) array() (any, *SyntaxError) {
 		v, err := d.value()
 		if err != nil {
 			return nil, err.under(strconv.Itoa(len(list)))
+		}
+		if err := d.take(itemCost); err != nil {
+			return nil, err
 		}
 		list = append(list, v)
 		switch d.peek() {
@@ -181,6 +238,9 @@ func (d *decoder) object() (any, *SyntaxError) {
 		return nil, err
 	}
 	object := map[string]any{}
+	if err := d.take(objectCost); err != nil {
+		return nil, err
+	}
 	if d.peek() == '}' {
 		d.at++
 		d.depth++
@@ -219,6 +279,14 @@ func (d *decoder) member(object map[string]any) *SyntaxError {
 	v, err := d.value()
 	if err != nil {
 		return err.under(key)
+	}
+	if before%group == 0 {
+		if err := d.take(groupCost); err != nil {
+			return err
+		}
+	}
+	if err := d.take(len(key)); err != nil {
+		return err
 	}
 	object[key] = v
 	if len(object) == before {

@@ -2,7 +2,9 @@ package jsonvalue
 
 import (
 	"encoding/json"
+	"io"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -104,4 +106,39 @@ func TestDecodeErrorsAreShort(t *testing.T) {
 	_, err = Decode([]byte("{"+long+","+long+"}"), Options{})
 	require.ErrorContains(t, err, "duplicate key")
 	assert.Less(t, len(err.Error()), 400)
+}
+
+// Memory is asked for before it is taken, and about as much as it is: values of each kind, and many of them.
+func TestDecodeAsksForRoom(t *testing.T) {
+	const n = 200_000
+	for name, item := range map[string]string{
+		"small objects": `{"":0}`, "empty objects": `{}`, "empty arrays": `[]`, "numbers": `1`, "short texts": `"a\n"`, "nested": `[[[1]]]`,
+		"objects of eight": `{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8}`, "long texts": `"` + strings.Repeat("x", 300) + `"`,
+	} {
+		text := []byte{'['}
+		for range n {
+			text = append(append(text, item...), ',')
+		}
+		text = append(append(text, item...), ']')
+		var asked int64
+		runtime.GC()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		v, err := Decode(text, Options{Room: func(more int64) error {
+			asked += more
+			return nil
+		}})
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		require.NoError(t, err)
+		real := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+		require.Greater(t, asked+1<<20, real*3/4, name)
+		require.Less(t, asked, real*3+1<<20, name)
+		runtime.KeepAlive(v)
+		runtime.KeepAlive(text)
+	}
+	_, err := Decode([]byte(`{"a":"`+strings.Repeat("x", 200<<10)+`"}`), Options{Room: func(int64) error { return io.EOF }})
+	require.NoError(t, err, "small texts ask for none")
+	_, err = Decode([]byte("["+strings.Repeat("{},", n)+"{}]"), Options{Room: func(int64) error { return io.EOF }})
+	require.Equal(t, io.EOF, err)
 }

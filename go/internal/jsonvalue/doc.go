@@ -24,6 +24,7 @@ type SyntaxError struct {
 	Offset  int    // bytes before the place
 	Line    int    // from 1
 	Column  int    // in bytes, from 1
+	cause   error  // of Options.Room
 }
 
 func (e *SyntaxError) Error() string {

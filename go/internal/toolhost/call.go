@@ -2,6 +2,7 @@ package toolhost
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -53,6 +54,7 @@ func (h *Host) Call(ctx context.Context, req Request) (*Answer, *Error) {
 		c.id = newID()
 	}
 	c.budget = models.NewBudget(h.options.Tokens)
+	defer c.free()
 	answer, failed := c.run(ctx)
 	c.settle(answer, failed)
 	c.record(answer, failed)
@@ -74,8 +76,9 @@ type call struct {
 	id         string
 	tool       *tooldef.Tool
 	runner     *runner
-	args       any  // a JSON tree, completed
-	asSent     bool // req.Args is the text of args
+	args       any   // a JSON tree, completed
+	asSent     bool  // req.Args is the text of args
+	held       int64 // bytes of the host's memory for large values
 	parent     *call
 	depth      int
 	began      time.Time
@@ -147,7 +150,7 @@ func shortened(text string) string {
 func (c *call) readArgs() *Error {
 	value := c.req.Value
 	if value == nil {
-		decoded, failed := ReadArgs(c.req.Args)
+		decoded, failed := readArgs(c.req.Args, c.roomFor("the arguments take"))
 		if failed != nil {
 			return failed
 		}
@@ -173,11 +176,17 @@ func sameMap(a, b any) bool {
 }
 
 // ReadArgs reads the arguments of a call: a JSON object, or nothing.
-func ReadArgs(text []byte) (map[string]any, *Error) {
+func ReadArgs(text []byte) (map[string]any, *Error) { return readArgs(text, nil) }
+
+func readArgs(text []byte, room func(int64) error) (map[string]any, *Error) {
 	if len(text) == 0 {
 		return map[string]any{}, nil
 	}
-	value, err := jsonvalue.Decode(text, jsonvalue.Options{})
+	value, err := jsonvalue.Decode(text, jsonvalue.Options{Room: room})
+	var failed *Error
+	if errors.As(err, &failed) {
+		return nil, failed
+	}
 	if err != nil {
 		return nil, &Error{Code: BadRequest, Message: "the arguments are not JSON: " + err.Error(), Detail: "json"}
 	}
@@ -186,6 +195,27 @@ func ReadArgs(text []byte) (map[string]any, *Error) {
 		return nil, &Error{Code: BadRequest, Message: "the arguments must be a JSON object, not " + kindOf(value), Detail: "invalid_params"}
 	}
 	return object, nil
+}
+
+// roomFor accounts for the memory of large values until the call has ended. what begins the message.
+func (c *call) roomFor(what string) func(more int64) error {
+	return func(more int64) error {
+		if most := c.runner.memory(); c.held+more > most {
+			return &Error{Code: TooLarge, Detail: "memory", Message: fmt.Sprintf("%s more memory than tool '%s' has: %d bytes", what, c.tool.Name, most)}
+		}
+		if c.host.held.Add(more) > c.host.options.Values {
+			c.host.held.Add(-more)
+			return &Error{Code: Busy, Message: "too many calls with large values at once; try again later", RetryAfter: time.Second}
+		}
+		c.held += more
+		return nil
+	}
+}
+
+func (c *call) free() {
+	if c.held > 0 {
+		c.host.held.Add(-c.held)
+	}
 }
 
 func kindOf(value any) string {
@@ -278,6 +308,10 @@ func (c *call) invoke(outer context.Context) (*Answer, *Error) {
 	}
 	if c.tool.Result != nil {
 		if result, err = c.checkResult(result); err != nil {
+			var refused *Error
+			if errors.As(err, &refused) {
+				return nil, refused
+			}
 			return nil, &Error{Code: ToolError, Message: err.Error(), Detail: invalidResult}
 		}
 	}
@@ -322,7 +356,7 @@ func (c *call) take(values luau.Values) ([]byte, error) {
 
 // checkResult validates the result. Where the schema says array, a script's empty table is one.
 func (c *call) checkResult(text []byte) ([]byte, error) {
-	value, err := jsonvalue.Decode(text, jsonvalue.Options{})
+	value, err := jsonvalue.Decode(text, jsonvalue.Options{Room: c.roomFor("the result takes")})
 	if err != nil {
 		return nil, err
 	}

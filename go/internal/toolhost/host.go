@@ -42,6 +42,7 @@ type Options struct {
 	MaxRuns int           // at once; 0: 64
 	Queue   int           // calls that wait to run; 0: 256, negative: none
 	Wait    time.Duration // how long one waits to run; 0: 30 s
+	Values  int64         // bytes of memory for large arguments and results of all calls at once; 0: 256 MiB
 
 	Environ  func() []string                       // variables that may be granted; nil: none
 	Folder   string                                // the config's folder: paths in grants and scripts are seen from it
@@ -73,6 +74,7 @@ type Host struct {
 	rates      rates
 	keys       *kvmod.Store // of scripts, apart for each tool; they outlive a reload
 	unapproved unapproved
+	held       atomic.Int64 // bytes of Options.Values
 
 	mu      sync.Mutex // of what changes the set
 	counted map[string]*counters
@@ -97,6 +99,7 @@ func New(o Options) *Host {
 	setDefault(&o.MaxRuns, 64)
 	setDefault(&o.Queue, 256)
 	setDefault(&o.Wait, 30*time.Second)
+	setDefault(&o.Values, 256<<20)
 	if o.Redact == nil {
 		o.Redact = func(text string) string { return text }
 	}
