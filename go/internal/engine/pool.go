@@ -147,7 +147,7 @@ func (p *Pool) topOptions() RunOptions {
 
 // learn remembers an invocation that was a short one. One that was ended, or never had a slot, says nothing.
 func (p *Pool) learn(vm *VM, err error) {
-	if vm.ran && !vm.wasLong && p.long.Load() && vm.ctx.Err() == nil && !luau.IsKilled(err) {
+	if vm.ran && !vm.wasLong && p.long.Load() && !vm.cut && !luau.IsKilled(err) {
 		p.long.Store(false)
 	}
 }

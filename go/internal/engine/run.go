@@ -445,6 +445,7 @@ func (v *VM) finish(c completion) bool {
 
 // endRun forgets all that is left of the run.
 func (v *VM) endRun() {
+	v.cut = v.ctx.Err() != nil
 	v.context.end()
 	v.releaseSlot()
 	v.grace.end()
@@ -457,17 +458,34 @@ func (v *VM) endRun() {
 	for _, t := range v.waiting {
 		v.leave(t)
 	}
-	clear(v.ready)
 	v.ready, v.sleeping, v.tasks, v.outside = nil, nil, 0, 0
 	clear(v.waiting)
 	v.endTasks()
 	v.inbox.Lock()
 	v.inbox.list = nil
 	v.inbox.some.Store(false)
+	v.inboxRoom = emptied(v.inboxRoom)
 	v.inbox.Unlock()
 	if v.slice != nil && v.slice.Stop() {
 		v.sliced.Store(false)
 	}
+	v.forgetRun()
+}
+
+// emptied is room for the next run, without what the last one left in it.
+func emptied[T any](room []T) []T {
+	const most = 64
+	if cap(room) > most {
+		return nil
+	}
+	clear(room[:cap(room)])
+	return room[:0]
+}
+
+// forgetRun lets go of what the run was given: an idle VM may wait for long.
+func (v *VM) forgetRun() {
+	v.readyRoom = emptied(v.readyRoom)
+	v.ctx, v.main, v.failed, v.current, v.long = over, nil, nil, nil, nil
 }
 
 // leave gives up a task that its run leaves behind. A module that it loads is not there then, and no

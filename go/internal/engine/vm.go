@@ -79,6 +79,7 @@ type VM struct {
 	spent    bool // the last stretch used up a slice
 	ran      bool // a script did in this run
 	wasLong  bool // a stretch of this run used up a slice
+	cut      bool // the last run's context had ended when it did
 	long     *atomic.Bool
 	current  *task
 	ready    []work
