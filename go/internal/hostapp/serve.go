@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"net"
+	"os"
 	"runtime/debug"
 	"time"
 
@@ -61,25 +62,18 @@ func (h *Host) Serve(ctx context.Context, o Serving) error {
 }
 
 // Little lives in Go's heap: VMs have memory of their own. With Go's defaults a busy server spends a good tenth of
-// its time on collections of a few megabytes. So it collects more seldom, as long as the heap is small.
-const (
-	collectAt = 400     // percent of what lives; Go's own is 100
-	smallHeap = 1 << 30 // bytes; near to them Go collects as often as it must
-)
+// its time on collections of a few megabytes. This block, of which no page is ever touched, makes the heap as large
+// as if it were there: garbage of its size may gather, and a heap that is large anyway is collected as ever.
+const ballastSize = 64 << 20 // bytes
 
-// spareCollections sets how often Go collects, where GOGC and GOMEMLIMIT do not, until the result is called.
+var ballast []byte
+
+// spareCollections lets garbage gather, unless the environment says how much may, until the result is called.
 func spareCollections() (restore func()) {
-	limit := debug.SetMemoryLimit(-1)
-	percent := debug.SetGCPercent(collectAt)
-	if limit != math.MaxInt64 || percent != 100 {
-		debug.SetGCPercent(percent)
-		return func() {}
+	if os.Getenv("GOGC") == "" && debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		ballast = make([]byte, ballastSize)
 	}
-	debug.SetMemoryLimit(smallHeap)
-	return func() {
-		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
-	}
+	return func() { ballast = nil }
 }
 
 // ServeStdio serves the tools over MCP on standard streams until the input or ctx ends.

@@ -141,19 +141,27 @@ func (x *exchange) write(p reply) {
 
 func (x *exchange) writeJSON(status int, body []byte) { x.writeBody(status, typeJSON, body) }
 
-func (x *exchange) writeBody(status int, kind []string, body []byte) {
+func (x *exchange) writeBody(status int, kind []string, parts ...[]byte) {
+	size := 0
+	for _, part := range parts {
+		size += len(part)
+	}
 	h := x.w.Header()
 	h["Content-Type"] = kind
 	h["X-Content-Type-Options"] = noSniff
 	if x.r.Method != http.MethodPost { // answers to POST are never kept
 		h["Cache-Control"] = noStore
 	}
-	if len(body) > 1<<10 || status >= http.StatusBadRequest {
-		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	if size > 1<<10 || status >= http.StatusBadRequest {
+		h["Content-Length"] = []string{strconv.Itoa(size)}
 	}
 	x.begun, x.code = true, status
 	x.w.WriteHeader(status)
-	_, _ = x.w.Write(body) // a client that is gone needs no answer
+	for _, part := range parts {
+		if _, err := x.w.Write(part); err != nil {
+			return // a client that is gone needs no answer
+		}
+	}
 }
 
 // fail answers with an error.

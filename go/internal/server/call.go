@@ -43,6 +43,10 @@ func (s *Server) callTool(x *exchange, name string) {
 	}
 	if mode == plain {
 		answer, failed := s.options.Host.Call(x.r.Context(), req)
+		if failed == nil && len(answer.JSON) > largeResult {
+			x.writeBody(http.StatusOK, typeJSON, resultBefore, answer.JSON, resultAfter)
+			return
+		}
 		b := newBuffer()
 		defer b.free()
 		x.write(s.replyTo(b, answer, failed))
@@ -50,6 +54,11 @@ func (s *Server) callTool(x *exchange, name string) {
 	}
 	s.callApart(x, req, mode, nil)
 }
+
+// largeResult is from how many bytes on a result is written as it is: to put it between braces is to copy it.
+const largeResult = 64 << 10
+
+var resultBefore, resultAfter = []byte(`{"result":`), []byte{'}'}
 
 // callApart runs a call whose answer is not simply waited for. done is told how it ended before the client is.
 func (s *Server) callApart(x *exchange, req toolhost.Request, m mode, done func(reply)) {
@@ -133,7 +142,7 @@ func (s *Server) guarded(ctx context.Context, id string, call func() (*toolhost.
 // replyTo makes the answer of a call in b.
 func (s *Server) replyTo(b *buffer, answer *toolhost.Answer, failed *toolhost.Error) reply {
 	if failed == nil {
-		b.data = append(append(append(b.data[:0], `{"result":`...), answer.JSON...), '}')
+		b.data = append(append(append(b.data[:0], resultBefore...), answer.JSON...), resultAfter...)
 		return reply{status: http.StatusOK, body: b.data}
 	}
 	if failed.Code == toolhost.NeedsApproval {

@@ -159,3 +159,29 @@ func TestLogOfArguments(t *testing.T) {
 	}
 	require.Equal(t, []string{`{"a":1,"b":true}`, `{"a":1}`, `{"a":1}`, `{ "a": 2 }`}, logged)
 }
+
+// No part of a secret is in the log, wherever a long text is cut, and the log knows how long it was.
+func TestLogOfLongArgumentsHasNoSecrets(t *testing.T) {
+	const secret = "sk-0123456789"
+	s, err := store.Open(context.Background(), store.Options{Path: store.Memory})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	h := newHost(t, toolhost.Options{Store: s, Redact: func(text string) string { return strings.ReplaceAll(text, secret, "*") }},
+		tool(t, "any", `function invoke(ctx, args) return 1 end`))
+	many := strings.Repeat(secret, 64<<10/len(secret))
+	for _, before := range []int{0, 1 << 10, store.MaxLogText - 10, store.MaxLogText + 16<<10 - 10} {
+		args := `{"a":"` + strings.Repeat("x", before) + many + `"}`
+		_, failed := call(h, "any", args)
+		require.Nil(t, failed)
+		require.NoError(t, s.Log.Flush(t.Context()))
+		entries, err := s.Log.List(t.Context(), store.Filter{Limit: 1})
+		require.NoError(t, err)
+		entry, err := s.Log.Get(t.Context(), entries[0].ID)
+		require.NoError(t, err)
+		require.NotContains(t, entry.Arguments.Text, "sk-0")
+		require.NotContains(t, entry.Arguments.Text, "s")
+		if len(args) > store.MaxLogText+16<<10 {
+			require.Equal(t, len(args), entry.Arguments.Size)
+		}
+	}
+}

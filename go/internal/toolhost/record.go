@@ -87,9 +87,17 @@ func (c *call) argsText() []byte {
 	return text
 }
 
-// payload is a JSON text for the log, which cuts it.
+// longestSecret is how long a secret may be that is found where the log cuts a text.
+const longestSecret = 16 << 10
+
+// payload is a JSON text for the log, which cuts it. Of a long one only the beginning is looked at, and of that
+// what may be the beginning of a secret is left out.
 func (c *call) payload(text []byte) store.Payload {
-	return store.Payload{Text: c.host.options.Redact(string(text))}
+	if len(text) <= store.MaxLogText+longestSecret {
+		return store.Payload{Text: c.host.options.Redact(string(text))}
+	}
+	shown := c.host.options.Redact(string(text[:store.MaxLogText+longestSecret]))
+	return store.Payload{Text: shown[:max(len(shown)-longestSecret, 0)], Size: len(text)}
 }
 
 func (c *call) hostCalls() []store.HostCall {
