@@ -37,6 +37,9 @@ func faultOf(e *toolhost.Error) *fault {
 	if !known {
 		status = http.StatusInternalServerError
 	}
+	if e.IsShutdown() {
+		status = http.StatusServiceUnavailable // the same call is taken by who comes next
+	}
 	f := &fault{status: status, code: string(e.Code), message: e.Message, path: e.Path, detail: e.Detail, retry: e.RetryAfter}
 	if tellsMore(e.Data) {
 		f.data = e.Data

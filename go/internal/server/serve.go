@@ -10,17 +10,22 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
+
+	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
-// closeTime is how long answers may take to leave once all calls have ended.
-const closeTime = time.Second
+// Once all calls have ended or were cancelled, answers may take closeTime to leave, and calls endTime to be over.
+const (
+	closeTime = time.Second
+	endTime   = 5 * time.Second
+)
 
 // Serve serves connections until ctx ends: then it takes no more, waits for calls that run, and closes. Calls that
 // take longer than DrainTime are cancelled.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	o := &s.options
 	base, end := context.WithCancelCause(context.Background())
-	defer end(errShutdown)
+	defer end(toolhost.ErrShutdown)
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	h := &http.Server{
@@ -50,32 +55,40 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// drain ends a server: calls first, then what waits for nothing, as streams of the Model Context Protocol.
+// drain ends a server. While calls finish, it listens on: whoever asks hears that it ends, and how calls ended that
+// run on their own. Then it closes what waits for nothing, as streams of the Model Context Protocol.
 func (s *Server) drain(h *http.Server, end context.CancelCauseFunc) {
+	o := &s.options
 	s.draining.Store(true)
-	ctx, cancel := context.WithTimeout(context.Background(), s.options.DrainTime)
-	defer cancel()
-	idle := make(chan struct{})
-	go func() {
-		defer close(idle)
-		_ = h.Shutdown(ctx) // who is still there then is closed below
-	}()
-	if err := s.options.Host.Drain(ctx); err != nil {
-		s.options.Logger.Warn("calls still run after the time to drain; they are cancelled", "error", err.Error())
+	h.SetKeepAlivesEnabled(false)
+	o.Logger.Info("the server ends when its calls have ended", "running", o.Host.Stats().Running, "at_most", o.DrainTime.String())
+	ctx, cancel := context.WithTimeout(context.Background(), o.DrainTime)
+	err := o.Host.Drain(ctx)
+	cancel()
+	if err != nil {
+		o.Logger.Warn("calls still run after the time to drain; they are cancelled", "error", err.Error())
+		end(toolhost.ErrShutdown)
 	}
 	s.Close()
-	select {
-	case <-idle:
-	case <-time.After(closeTime):
+	if !s.shutdown(h) {
+		end(toolhost.ErrShutdown)
+		if !s.shutdown(h) {
+			_ = h.Close() // nothing is left to be told about it
+		}
 	}
-	end(errShutdown)
-	select {
-	case <-idle:
-	case <-time.After(closeTime):
+	// A call that was cancelled is in the log before its store is closed.
+	ctx, cancel = context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	if err := o.Host.Drain(ctx); err != nil {
+		o.Logger.Error("calls do not end", "error", err.Error())
 	}
-	_ = h.Close() // nothing is left to be told about it
-	cancel()
-	<-idle
+}
+
+// shutdown lets answers leave; false when some have not.
+func (s *Server) shutdown(h *http.Server) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	return h.Shutdown(ctx) == nil
 }
 
 // timedListener gives connections a limit of time for each write: a client that reads nothing holds nothing.

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,25 +73,14 @@ func TestDrain(t *testing.T) {
 	apart := s.do("POST", "/tools/gate", "", "Prefer: respond-async").tree(t)["call"].(string)
 	e := s.stream(t.Context(), "POST", "/tools/gate", "{}")
 	require.Equal(t, `emit {"text":"began"}`, e.next())
-	kept, err := net.Dial("tcp", s.address)
-	require.NoError(t, err)
-	defer kept.Close()
-	get := func() *http.Response {
-		_, err := io.WriteString(kept, "POST /tools/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
-		require.NoError(t, err)
-		response, err := http.ReadResponse(bufio.NewReader(kept), nil)
-		require.NoError(t, err)
-		return response
-	}
-	require.Equal(t, 200, get().StatusCode)
+	require.Equal(t, 200, s.do("POST", "/tools/echo", "").status)
 	s.stop()
-	eventually(t, "nobody is let in", func() bool {
-		c, err := net.Dial("tcp", s.address)
-		if err == nil {
-			c.Close()
-		}
-		return err != nil
-	})
+	eventually(t, "nobody is let in", func() bool { return s.do("GET", "/health", "").status == 503 })
+	refused := s.do("POST", "/tools/echo", "")
+	require.Equal(t, 503, refused.status)
+	require.Equal(t, "busy", refused.code(t))
+	require.NotEmpty(t, refused.header.Get("Retry-After"))
+	require.Equal(t, "running", s.do("GET", "/calls/"+apart, "").tree(t)["state"])
 	require.NoError(t, s.store.State.Commit(t.Context(), "caller:local", map[string]json.RawMessage{"open": json.RawMessage("true")}))
 	require.Equal(t, []string{`emit {"text":"goes"}`, `result {"result":{}}`}, e.rest())
 	s.ended()
@@ -102,19 +90,31 @@ func TestDrain(t *testing.T) {
 	require.Equal(t, "{}", string(c.Outcome.Result))
 }
 
-// What takes longer than the time to drain is cancelled.
+// What takes longer than the time to drain is cancelled: its caller hears so, and it is in the log.
 func TestDrainOfWhatDoesNotEnd(t *testing.T) {
 	s := serve(t, server.Options{DrainTime: 50 * time.Millisecond}, toolhost.Options{Timeout: time.Hour}, tool(t, "loops", "ctx.emit(1) while true do end"))
 	apart := s.do("POST", "/tools/loops", "", "Prefer: respond-async").tree(t)["call"].(string)
 	e := s.stream(t.Context(), "POST", "/tools/loops", "{}")
 	require.NotEmpty(t, e.next())
+	waits := make(chan answer, 1)
+	go func() { waits <- s.do("POST", "/tools/loops", "{}", "Idempotency-Key: once") }()
+	eventually(t, "all run", func() bool { return s.busy() == 3 })
 	s.stop()
 	s.ended()
-	e.rest()
+	last := e.rest()
+	require.Contains(t, last[len(last)-1], `error {"error":{"code":"cancelled","message":"the call was cancelled: the server is shutting down"`)
+	plain := <-waits
+	require.Equal(t, 503, plain.status, plain.body)
+	require.Equal(t, "cancelled", plain.code(t))
+	require.NotEmpty(t, plain.header.Get("Retry-After"))
 	c, err := s.store.Calls.Get(t.Context(), apart)
 	require.NoError(t, err)
 	require.Equal(t, "cancelled", c.Outcome.Error.Code)
-	eventually(t, "nothing runs", func() bool { return s.busy() == 0 })
+	require.Zero(t, s.busy(), "Serve returns when nothing runs any more")
+	require.NoError(t, s.store.Log.Flush(t.Context()))
+	logged, err := s.store.Log.List(t.Context(), store.Filter{})
+	require.NoError(t, err)
+	require.Len(t, logged, 3)
 }
 
 // A client that sends its body, or its headers, too slowly is not waited for; a call may take longer than that.

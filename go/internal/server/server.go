@@ -78,8 +78,6 @@ type Server struct {
 	live       liveCalls
 }
 
-var errShutdown = errors.New("the server is shutting down")
-
 // New makes a Server. What would be unsafe is refused.
 func New(o Options) (*Server, error) {
 	if o.Host == nil {
@@ -142,7 +140,7 @@ func (s *Server) Close() {
 	s.starting.Lock()
 	s.closed = true
 	s.starting.Unlock()
-	s.cancel(errShutdown)
+	s.cancel(toolhost.ErrShutdown)
 	s.background.Wait()
 }
 

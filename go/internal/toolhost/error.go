@@ -70,6 +70,15 @@ var errTime = fmt.Errorf("%w", context.DeadlineExceeded)
 // invalidResult is the Detail of a result that is not what the tool says of it.
 const invalidResult = "invalid_result"
 
+// ErrShutdown is the cause of a context that ends because its server does. Such a call may be sent again.
+var ErrShutdown = errors.New("the server is shutting down")
+
+// shutdown is the Detail of a call that was cancelled for that.
+const shutdown = "shutdown"
+
+// IsShutdown says whether the call was cancelled because its server ended.
+func (e *Error) IsShutdown() bool { return e.Code == Cancelled && e.Detail == shutdown }
+
 // failure is the Error of a run that ended with err.
 func failure(ctx context.Context, tool *tooldef.Tool, limit time.Duration, err error) *Error {
 	code := luau.CodeOf(err)
@@ -78,6 +87,8 @@ func failure(ctx context.Context, tool *tooldef.Tool, limit time.Duration, err e
 		return &Error{Code: Timeout, Message: fmt.Sprintf("tool '%s' timed out after %s", tool.Name, seconds(limit)), Detail: "timeout", cause: err}
 	case ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		return &Error{Code: Timeout, Message: fmt.Sprintf("tool '%s' timed out: the deadline of the call that called it", tool.Name), Detail: "timeout", cause: err}
+	case errors.Is(context.Cause(ctx), ErrShutdown):
+		return &Error{Code: Cancelled, Message: "the call was cancelled: " + ErrShutdown.Error(), Detail: shutdown, RetryAfter: time.Second, cause: err}
 	case ctx.Err() != nil:
 		return &Error{Code: Cancelled, Message: "the call was cancelled", Detail: "cancelled", cause: err}
 	case code == luau.CodeMemory:
