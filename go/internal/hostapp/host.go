@@ -7,12 +7,15 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hukilau/hukilau/go/internal/config"
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
+	"github.com/hukilau/hukilau/go/internal/server"
 	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
@@ -30,6 +33,8 @@ type Host struct {
 	tape    *tape
 	music   jukebox
 	tracing *tracing
+
+	wrong atomic.Pointer[server.Broken] // the configuration, where it could not be read again
 }
 
 // HostOptions say what a Host is for. The zero value keeps state and log in the project's state folder.
@@ -84,18 +89,35 @@ func (h *Host) publish() {
 
 // Reload reads the project again and serves what it has then. When it fails, all stays as it was.
 func (h *Host) Reload(ctx context.Context) error {
+	before := h.Project.Config()
 	if err := h.Project.Reload(ctx); err != nil {
 		return err
 	}
 	h.publish()
+	now := h.Project.Config()
+	for _, section := range []struct {
+		name     string
+		old, new any
+	}{
+		{"[limits]", before.Limits, now.Limits}, {"[server]", before.Server, now.Server},
+		{"[state]", before.StateDir, now.StateDir}, {"[log]", before.Log, now.Log},
+	} {
+		if !reflect.DeepEqual(section.old, section.new) {
+			h.Logger.Warn("this section of the configuration has changed; the change holds from the next start on", "section", section.name)
+		}
+	}
 	return nil
 }
 
 // tellBroken logs the definitions that are no tools.
 func (h *Host) tellBroken() {
 	for _, b := range h.Project.Broken() {
-		h.Logger.Error("a tool is broken", "file", b.File, "name", b.Name, "error", h.Project.redact(b.Err.Error()))
+		h.tellOneBroken(b)
 	}
+}
+
+func (h *Host) tellOneBroken(b tooldef.Broken) {
+	h.Logger.Error("a tool is broken", "file", b.File, "name", b.Name, "error", h.Project.redact(b.Err.Error()))
 }
 
 // Close ends what runs and writes what the store still holds.

@@ -133,7 +133,7 @@ func (p *Project) find() error {
 	p.Folder = working
 	for dir := working; ; dir = filepath.Dir(dir) {
 		path := filepath.Join(dir, ConfigName)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		if exists(path) {
 			p.file, p.Folder = path, dir
 			return nil
 		}
@@ -143,9 +143,25 @@ func (p *Project) find() error {
 	}
 }
 
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// configName is the configuration as people see it.
+func (p *Project) configName() string {
+	if p.file == "" {
+		return ConfigName
+	}
+	return filepath.Base(p.file)
+}
+
 // Reload reads everything again. When it fails, the project stays as it was; a tool that is broken now stays as
 // its last good version was.
 func (p *Project) Reload(ctx context.Context) error {
+	if path := filepath.Join(p.Folder, ConfigName); p.file == "" && exists(path) {
+		p.file = path // it was written since
+	}
 	c, err := p.readConfig()
 	if err != nil {
 		return err
@@ -175,7 +191,7 @@ func (p *Project) parseConfig(lookup func(string) (string, bool)) (*config.Confi
 	if p.file == "" {
 		return config.Parse(nil, o)
 	}
-	o.Name = filepath.Base(p.file)
+	o.Name = p.configName()
 	text, err := readRegular(p.file, maxConfig)
 	switch {
 	case errors.Is(err, errNotRegular):

@@ -99,6 +99,9 @@ func (h *Host) newMCP(o Serving, hostChecked bool) *mcpserver.Server {
 
 func (h *Host) broken() []server.Broken {
 	var list []server.Broken
+	if wrong := h.wrong.Load(); wrong != nil {
+		list = append(list, *wrong)
+	}
 	for _, b := range h.Project.Broken() {
 		list = append(list, server.Broken{File: b.File, Name: b.Name, Error: b.Err.Error()})
 	}

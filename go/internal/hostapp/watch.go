@@ -6,10 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/hukilau/hukilau/go/internal/server"
 )
 
 // settle is how long nothing may change before files are read again: editors write in several steps.
@@ -24,6 +27,8 @@ type watcher struct {
 	changed func()
 	notify  *fsnotify.Watcher
 	watched map[string]bool
+	told    map[string]string // what is broken, by file and name
+	wrong   string            // of the configuration, as it was told
 }
 
 func newWatcher(h *Host, changed func()) (*watcher, error) {
@@ -31,7 +36,10 @@ func newWatcher(h *Host, changed func()) (*watcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &watcher{host: h, changed: changed, notify: notify, watched: map[string]bool{}}
+	w := &watcher{host: h, changed: changed, notify: notify, watched: map[string]bool{}, told: map[string]string{}}
+	for _, b := range h.Project.Broken() { // they were told at the start
+		w.told[b.File+"\x00"+b.Name] = b.Err.Error()
+	}
 	w.watchAll()
 	return w, nil
 }
@@ -100,7 +108,7 @@ func (w *watcher) run(ctx context.Context) {
 			if !open {
 				return
 			}
-			if event.Op == fsnotify.Chmod || w.isState(event.Name) {
+			if event.Op == fsnotify.Chmod || w.isState(event.Name) || !w.matters(event.Name) {
 				continue
 			}
 			if event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename) {
@@ -124,13 +132,93 @@ func (w *watcher) isState(path string) bool {
 	return strings.HasPrefix(path, filepath.Dir(w.host.Project.StatePath())+string(filepath.Separator)) || path == filepath.Dir(w.host.Project.StatePath())
 }
 
+// matters says whether a change of that path may change what is served: the server's own log may be in the same
+// folder.
+func (w *watcher) matters(path string) bool {
+	switch filepath.Ext(path) {
+	case ".yaml", ".yml", ".lua", ".luau", ".toml":
+		return true
+	}
+	if w.watched[path] || path == w.host.Project.file {
+		return true
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // reload reads everything again. What is broken is told and listed; the last good versions go on.
 func (w *watcher) reload(ctx context.Context) {
-	if err := w.host.Reload(ctx); err != nil {
-		w.host.Logger.Error("the configuration cannot be read; the last one goes on", "error", w.host.Project.redact(err.Error()))
+	h := w.host
+	before := hashes(h)
+	if err := h.Reload(ctx); err != nil {
+		text := h.Project.redact(err.Error())
+		h.wrong.Store(&server.Broken{File: h.Project.configName(), Error: text})
+		if text != w.wrong {
+			w.wrong = text
+			h.Logger.Error("the configuration cannot be read; the last one goes on", "error", text)
+		}
 		return
 	}
+	h.wrong.Store(nil)
+	if w.wrong != "" {
+		w.wrong = ""
+		h.Logger.Info("the configuration can be read again")
+	}
 	w.watchAll()
-	w.host.tellBroken()
+	w.tellChanges(before)
+	w.tellBroken()
 	w.changed()
+}
+
+// hashes are the versions of the tools by name.
+func hashes(h *Host) map[string]string {
+	all := map[string]string{}
+	for _, t := range h.Tools() {
+		all[t.Name] = t.Hash
+	}
+	return all
+}
+
+// tellChanges logs which tools are others than before.
+func (w *watcher) tellChanges(before map[string]string) {
+	now := hashes(w.host)
+	var added, changed, removed []string
+	for name, hash := range now {
+		switch old, there := before[name]; {
+		case !there:
+			added = append(added, name)
+		case old != hash:
+			changed = append(changed, name)
+		}
+	}
+	for name := range before {
+		if _, there := now[name]; !there {
+			removed = append(removed, name)
+		}
+	}
+	var attrs []any
+	for _, list := range []struct {
+		what  string
+		names []string
+	}{{"added", added}, {"changed", changed}, {"removed", removed}} {
+		if len(list.names) > 0 {
+			slices.Sort(list.names)
+			attrs = append(attrs, list.what, strings.Join(list.names, ", "))
+		}
+	}
+	if attrs != nil {
+		w.host.Logger.Info("tools were reloaded", attrs...)
+	}
+}
+
+// tellBroken logs what is broken in another way than before.
+func (w *watcher) tellBroken() {
+	now := map[string]string{}
+	for _, b := range w.host.Project.Broken() {
+		key, text := b.File+"\x00"+b.Name, b.Err.Error()
+		if now[key] = text; w.told[key] != text {
+			w.host.tellOneBroken(b)
+		}
+	}
+	w.told = now
 }
