@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"maps"
 	"net"
 	"slices"
@@ -79,6 +80,16 @@ func readPermissions(c *Config, t *table) Permissions {
 	return p
 }
 
+var errBind = errors.New(`must be an address with a port, as "127.0.0.1:8787"`)
+
+// CheckBind says what is wrong with an address to listen on.
+func CheckBind(address string) error {
+	if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
+		return errBind
+	}
+	return nil
+}
+
 func readServer(t *table) Server {
 	s := Server{
 		Bind: t.string("bind"), Token: t.string("token"), OperatorToken: t.string("operator_token"), OperatorApproves: t.bool("operator_approves"),
@@ -87,10 +98,8 @@ func readServer(t *table) Server {
 		HeaderTimeout: t.duration("header_timeout"), RequestTimeout: t.duration("request_timeout"),
 		IdleTimeout: t.duration("idle_timeout"), Drain: t.duration("drain"),
 	}
-	if s.Bind != "" {
-		if _, port, err := net.SplitHostPort(s.Bind); err != nil || port == "" {
-			t.fail("bind", `must be an address with a port, as "127.0.0.1:8787"`)
-		}
+	if err := CheckBind(s.Bind); s.Bind != "" && err != nil {
+		t.fail("bind", err.Error())
 	}
 	if s.Token != "" && s.Token == s.OperatorToken {
 		t.fail("operator_token", "must not be the same as server.token: who calls tools could approve its own calls")

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/hukilau/hukilau/go/internal/config"
 	"github.com/hukilau/hukilau/go/internal/mcpserver"
 	"github.com/hukilau/hukilau/go/internal/server"
 	"github.com/hukilau/hukilau/go/internal/store"
@@ -31,6 +32,9 @@ type Serving struct {
 func (h *Host) Serve(ctx context.Context, o Serving) error {
 	c := h.Project.Config().Server
 	bind := orWord(o.Bind, orWord(c.Bind, defaultBind))
+	if err := config.CheckBind(bind); err != nil {
+		return &usageError{fmt.Sprintf("--bind %s: it %s", bind, err)}
+	}
 	mcp := h.newMCP(o, true)
 	defer mcp.Close()
 	defer context.AfterFunc(ctx, mcp.Drain)() // clients that only listen would keep the server from ending

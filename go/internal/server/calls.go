@@ -143,7 +143,8 @@ func (s *Server) replyOf(c *keptCall) reply {
 
 func timeText(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// cancelCall is DELETE /calls/{id}: a call that runs on its own has no connection that could be closed.
+// cancelCall is DELETE /calls/{id}: a call that runs on its own has no connection that could be closed. One that
+// waits for approval is withdrawn.
 func (s *Server) cancelCall(x *exchange, id string) {
 	c, f := s.findCall(x, id)
 	if f != nil {
@@ -151,11 +152,24 @@ func (s *Server) cancelCall(x *exchange, id string) {
 		return
 	}
 	running := s.live.find(id)
+	if running == nil && c.state == store.Pending {
+		s.withdraw(x, id)
+		return
+	}
 	if running == nil || !c.waits() { // one that has just ended is still there
 		x.fail(&fault{status: http.StatusConflict, code: "conflict", message: "the call " + c.id + " does not run here, it is " + string(c.state)})
 		return
 	}
 	running.cancel(errCancelled)
+	x.w.WriteHeader(http.StatusNoContent)
+}
+
+// withdraw denies a call that waits for approval, in the name of who made it.
+func (s *Server) withdraw(x *exchange, id string) {
+	if _, err := s.options.Store.Approvals.Decide(x.r.Context(), id, false, x.who.name); err != nil {
+		x.fail(s.storeFault(x, err))
+		return
+	}
 	x.w.WriteHeader(http.StatusNoContent)
 }
 
@@ -177,10 +191,25 @@ func (s *Server) callEvents(x *exchange, id string) {
 		return
 	}
 	if running == nil {
-		_ = w.event(final(s.replyOf(c)), last+1) // a client that is gone needs no answer
+		s.retell(w, c)
 		return
 	}
 	s.listen(x, w, running)
+}
+
+// retell tells what a call told that has ended, as far as that is still known, and how it ended.
+func (s *Server) retell(w *eventWriter, c *keptCall) {
+	number := unnumbered
+	if told := s.live.last(c.id); told != nil {
+		events, first, _, _ := told.after(w.last)
+		for i, e := range events {
+			if w.event(e, first+i) != nil {
+				return
+			}
+		}
+		number = max(w.last, first+len(events)-1) + 1
+	}
+	_ = w.event(final(s.replyOf(c)), number) // a client that is gone needs no answer
 }
 
 func (s *Server) listen(x *exchange, w *eventWriter, c *liveCall) {

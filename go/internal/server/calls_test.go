@@ -58,7 +58,15 @@ func TestAsync(t *testing.T) {
 	require.Equal(t, "gate", a.tree(t)["tool"])
 	require.Equal(t, 200, f.do("GET", path, "", theirs).status, "an operator may see it")
 	require.Equal(t, 401, f.do("GET", path, "").status)
-	require.Equal(t, []string{`result {"result":{"n":1}}`}, f.stream(t.Context(), "GET", path, "", mine).rest())
+	whole := []string{`emit {"text":"began"}`, `emit {"text":"goes"}`, `result {"result":{"n":1}}`}
+	require.Equal(t, whole, f.stream(t.Context(), "GET", path, "", mine).rest(), "who comes late hears all")
+	require.Equal(t, whole[1:], f.stream(t.Context(), "GET", path, "", mine, "Last-Event-ID: 1").rest())
+	require.Equal(t, whole[2:], f.stream(t.Context(), "GET", path, "", mine, "Last-Event-ID: 50").rest())
+	require.Contains(t, f.do("GET", path+"/events", "", mine, "Last-Event-ID: 2").body, "id: 3\nevent: result")
+	for range 64 { // those of the latest calls are kept
+		f.finished(f.do("POST", "/tools/open", "", mine, "Prefer: respond-async").header.Get("Location"), mine)
+	}
+	require.Equal(t, "event: result\ndata: {\"result\":{\"n\":1}}\n\n", f.do("GET", path+"/events", "", mine, "Last-Event-ID: 1").body)
 
 	a = f.do("POST", "/tools/gate", `{"fail":true}`, theirs, "Prefer: respond-async", "Session-Id: s")
 	require.Equal(t, 202, a.status)
@@ -200,6 +208,25 @@ func TestDenied(t *testing.T) {
 	require.Equal(t, 404, f.do("POST", "/approvals/none", `{"approve":true}`, theirs).status)
 }
 
+// Who made a call may withdraw it, but not approve it, whichever token it has.
+func TestWhoMadeACallWithdrawsIt(t *testing.T) {
+	f := approveTool(t, "deploy", counts)
+	mine, theirs := bearer+token, bearer+operator
+	id := f.do("POST", "/tools/deploy", "", mine).tree(t)["call"].(string)
+	require.Equal(t, 404, f.do("DELETE", "/calls/none", "", mine).status)
+	require.Equal(t, 204, f.do("DELETE", "/calls/"+id, "", mine).status)
+	require.Equal(t, "denied", f.do("GET", "/calls/"+id, "", mine).tree(t)["state"])
+	require.Equal(t, 409, f.do("DELETE", "/calls/"+id, "", mine).status)
+	require.Equal(t, 409, f.do("POST", "/approvals/"+id, `{"approve":true}`, theirs).status)
+
+	id = f.do("POST", "/tools/deploy", "", theirs).tree(t)["call"].(string)
+	a := f.do("POST", "/approvals/"+id, `{"approve":true}`, theirs)
+	require.Equal(t, 403, a.status)
+	require.Equal(t, "permission", a.code(t))
+	require.Equal(t, "pending", f.do("GET", "/calls/"+id, "", theirs).tree(t)["state"])
+	require.Equal(t, 200, f.do("POST", "/approvals/"+id, `{"approve":false}`, theirs).status)
+}
+
 func TestApprovalsNeedAnOperatorsToken(t *testing.T) {
 	deploy := tool(t, "deploy", counts)
 	deploy.Approve = true
@@ -226,6 +253,7 @@ func TestIdempotency(t *testing.T) {
 	a := f.do("POST", "/tools/count", `{"a":2}`, mine, key)
 	require.Equal(t, 422, a.status)
 	require.Equal(t, "bad_request", a.code(t))
+	require.Equal(t, 422, f.do("POST", "/tools/count", `{"a":1}`, mine, key, "Session-Id: s").status, "another session is another request")
 	// The scope is caller, tool and key.
 	require.Equal(t, `{"result":1}`, f.do("POST", "/tools/count", `{"a":2}`, bearer+operator, key).body)
 	require.Equal(t, `{"result":7}`, f.do("POST", "/tools/other", `{"a":2}`, mine, key).body)

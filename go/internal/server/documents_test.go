@@ -20,7 +20,9 @@ func TestOpenAPI(t *testing.T) {
 	tree.Params = compiled(t, `{"type":"object","properties":{"root":{"$ref":"#/$defs/node"},"$ref":{"type":"string","default":"#/$defs/node"}},
 		"$defs":{"node":{"type":"object","properties":{"children":{"type":"array","items":{"$ref":"#/$defs/node"}}, "back":{"$ref":"#"}}}}}`)
 	tree.Result = compiled(t, `{"type":["object","null"],"const":{"$ref":"#"}}`)
-	f := start(t, server.Options{Token: token, Version: "1"}, toolhost.Options{}, tree, echo(t))
+	needs := tool(t, "needs", "return 1")
+	needs.Params, needs.Approve = compiled(t, `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`), true
+	f := start(t, server.Options{Token: token, Version: "1"}, toolhost.Options{}, tree, echo(t), needs)
 	a := f.do("GET", "/openapi.json", "", bearer+token)
 	require.Equal(t, 200, a.status)
 	require.NotContains(t, a.body, "sk-hidden")
@@ -36,6 +38,14 @@ func TestOpenAPI(t *testing.T) {
 	require.Equal(t, "#/$defs/node", params.Properties["$ref"].Value.Default, "a property that is only called so")
 	require.Contains(t, a.body, `"const":{"$ref":"#"}`)
 	require.NotNil(t, doc.Paths.Find("/tools/echo"))
+	require.False(t, operation.RequestBody.Value.Required)
+	require.Nil(t, operation.Parameters.GetByInAndName("header", "Approval"))
+	second := doc.Paths.Find("/tools/needs").Post
+	require.True(t, second.RequestBody.Value.Required)
+	require.NotNil(t, second.Parameters.GetByInAndName("header", "Approval"))
+	for _, path := range []string{"/health", "/tools/list", "/metrics", "/calls/{call}", "/calls/{call}/events"} {
+		require.NotNil(t, doc.Paths.Find(path), path)
+	}
 }
 
 // A schema with anchors gets an address of its own, as they are found from there.

@@ -132,15 +132,21 @@ func (w *eventWriter) flush() error {
 	return nil
 }
 
+// unnumbered is the number of an event of which nobody knows how many were before it.
+const unnumbered = 0
+
 // event writes one event under its number.
 func (w *eventWriter) event(e event, number int) error {
 	if err := w.begin(); err != nil {
 		return err
 	}
-	w.last = number
-	w.buf.WriteString("id: ")
-	w.buf.WriteString(strconv.Itoa(number))
-	w.buf.WriteString("\nevent: ")
+	if number != unnumbered {
+		w.last = number
+		w.buf.WriteString("id: ")
+		w.buf.WriteString(strconv.Itoa(number))
+		w.buf.WriteByte('\n')
+	}
+	w.buf.WriteString("event: ")
 	w.buf.WriteString(e.name)
 	for line := range bytes.SplitSeq(e.data, []byte{'\n'}) {
 		w.buf.WriteString("\ndata: ")

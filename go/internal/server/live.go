@@ -12,7 +12,11 @@ import (
 type liveCalls struct {
 	mu    sync.Mutex
 	calls map[string]*liveCall
+	ended []*liveCall // the latest, for who comes back for their last events
 }
+
+// keptEnded is how many calls that have ended keep their events.
+const keptEnded = 64
 
 func (l *liveCalls) add(c *liveCall) bool {
 	l.mu.Lock()
@@ -27,7 +31,32 @@ func (l *liveCalls) add(c *liveCall) bool {
 func (l *liveCalls) remove(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	c := l.calls[id]
 	delete(l.calls, id)
+	if c == nil {
+		return
+	}
+	told := c.told()
+	if told == nil {
+		return
+	}
+	if len(l.ended) == keptEnded {
+		l.ended[0] = nil
+		l.ended = l.ended[1:]
+	}
+	l.ended = append(l.ended, told)
+}
+
+// last gives a call that has ended; nil where its events are forgotten.
+func (l *liveCalls) last(id string) *liveCall {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.ended {
+		if c.id == id {
+			return c
+		}
+	}
+	return nil
 }
 
 func (l *liveCalls) find(id string) *liveCall {
@@ -104,6 +133,16 @@ func (c *liveCall) end(e event) {
 	defer c.mu.Unlock()
 	c.last = &e
 	c.wake()
+}
+
+// told is what the call told before it ended, without the answer, which may be large; nil while it runs.
+func (c *liveCall) told() *liveCall {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last == nil {
+		return nil
+	}
+	return &liveCall{id: c.id, events: c.events, first: c.first}
 }
 
 func (c *liveCall) wake() {

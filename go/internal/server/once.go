@@ -26,8 +26,7 @@ func (s *Server) callOnce(x *exchange, req toolhost.Request, m mode, key []strin
 	}
 	// A call that is sent again with its approval is another request than the one that asked for it.
 	id := store.NewRequestID(x.who.name, req.Tool, key[0]+"\x00"+req.Approval)
-	sum := sha256.Sum256(req.Args)
-	a, err := s.options.Store.Idempotency.Begin(x.r.Context(), id, hex.EncodeToString(sum[:]))
+	a, err := s.options.Store.Idempotency.Begin(x.r.Context(), id, requestSum(&req))
 	if err == nil && a.Kind == store.InFlight {
 		a, err = a.Wait(x.r.Context())
 	}
@@ -38,12 +37,22 @@ func (s *Server) callOnce(x *exchange, req toolhost.Request, m mode, key []strin
 	switch a.Kind {
 	case store.Mismatch:
 		x.fail(&fault{status: http.StatusUnprocessableEntity, code: "bad_request", detail: "idempotency_key",
-			message: "the Idempotency-Key was used with another body; a key belongs to one request"})
+			message: "the Idempotency-Key was used with another body or Session-Id; a key belongs to one request"})
 	case store.Answered:
 		s.replay(x, a.Answer, m)
 	default:
 		s.runOnce(x, req, m, a)
 	}
+}
+
+// requestSum tells requests with one key apart: by their arguments, and by the session whose state they work on.
+func requestSum(req *toolhost.Request) string {
+	sum := sha256.New()
+	if req.Caller.Session != "" {
+		sum.Write([]byte(req.Caller.Session + "\x00"))
+	}
+	sum.Write(req.Args)
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 func (s *Server) onceFault(x *exchange, err error) *fault {

@@ -19,7 +19,7 @@ func (s *Server) openapi(x *exchange) {
 		}
 		paths["/tools/"+t.Name] = map[string]any{"post": operation(t)}
 	}
-	paths["/calls/{call}"] = callPath()
+	maps.Copy(paths, fixedPaths())
 	version := s.options.Version
 	if version == "" {
 		version = "0"
@@ -59,13 +59,17 @@ func operation(t *tooldef.Tool) map[string]any {
 	}
 	o := map[string]any{
 		"operationId": t.Name, "description": t.Description, "responses": answers,
-		"requestBody": map[string]any{"content": jsonBody(ref("schemas/" + t.Name + ".params"))},
-		"parameters": []any{
-			header("Idempotency-Key", "The call runs once, however often it is sent."),
-			header("Session-Id", "Whose state the call works on."),
-			header("Prefer", "respond-async: the call runs on its own."),
-		},
+		"requestBody": map[string]any{"content": jsonBody(ref("schemas/" + t.Name + ".params")), "required": needsArguments(t.Params)},
 	}
+	headers := []any{
+		header("Idempotency-Key", "The call runs once, however often it is sent."),
+		header("Session-Id", "Whose state the call works on."),
+		header("Prefer", "respond-async: the call runs on its own."),
+	}
+	if t.Approve {
+		headers = append(headers, header("Approval", "The id of the approval that was given for this very call."))
+	}
+	o["parameters"] = headers
 	if t.Title != "" {
 		o["summary"] = t.Title
 	}
@@ -75,22 +79,43 @@ func operation(t *tooldef.Tool) map[string]any {
 	return o
 }
 
-// callPath is where a call is asked for that runs on its own or waits for approval.
-func callPath() map[string]any {
-	text := map[string]any{"type": "string"}
-	body := map[string]any{"type": "object", "required": []any{"call", "tool", "state"}, "properties": map[string]any{
-		"call": text, "tool": text, "created": text, "finished": text, "result": true, "error": true,
-		"state": map[string]any{"enum": []any{"pending", "approved", "denied", "expired", "running", "done", "interrupted"}},
-	}}
+// needsArguments says whether a call without a body is refused.
+func needsArguments(params *schema.Schema) bool {
+	empty := map[string]any{}
+	return len(params.Validate(params.Defaults(empty))) > 0
+}
+
+// fixedPaths are those that a server has whatever its tools are.
+func fixedPaths() map[string]any {
+	text, anything := map[string]any{"type": "string"}, map[string]any{"type": "object"}
+	call := []any{map[string]any{"name": "call", "in": "path", "required": true, "schema": text}}
+	states := map[string]any{"enum": []any{"pending", "approved", "denied", "expired", "running", "done", "interrupted"}}
+	get := func(id, description, kind string, schema map[string]any) map[string]any {
+		return map[string]any{"operationId": id, "description": description, "responses": map[string]any{
+			"200":     map[string]any{"description": "The answer.", "content": map[string]any{kind: map[string]any{"schema": schema}}},
+			"default": ref("responses/Error"),
+		}}
+	}
+	health := get("health", "Whether the server takes calls.", "application/json", anything)
+	health["responses"].(map[string]any)["503"] = map[string]any{"description": "The server ends.", "content": jsonBody(anything)}
 	return map[string]any{
-		"parameters": []any{map[string]any{"name": "call", "in": "path", "required": true, "schema": text}},
-		"get": map[string]any{
-			"operationId": "calls.get", "description": "How far a call is that runs on its own or waits for approval.",
-			"responses": map[string]any{"200": map[string]any{"description": "The call.", "content": jsonBody(body)}, "default": ref("responses/Error")},
+		"/health":     map[string]any{"get": health},
+		"/tools/list": map[string]any{"get": get("tools.list", "The tools, in the form that models take.", "application/json", anything)},
+		"/metrics":    map[string]any{"get": get("metrics", "Counts and times for Prometheus.", "text/plain", text)},
+		"/calls/{call}": map[string]any{
+			"parameters": call,
+			"get": get("calls.get", "How far a call is that runs on its own or waits for approval.", "application/json", map[string]any{
+				"type": "object", "required": []any{"call", "tool", "state"}, "properties": map[string]any{
+					"call": text, "tool": text, "created": text, "finished": text, "result": true, "error": true, "state": states,
+				}}),
+			"delete": map[string]any{
+				"operationId": "calls.cancel", "description": "Cancels a call that runs on its own, or withdraws one that waits for approval.",
+				"responses": map[string]any{"204": map[string]any{"description": "The call ends."}, "default": ref("responses/Error")},
+			},
 		},
-		"delete": map[string]any{
-			"operationId": "calls.cancel", "description": "Cancels a call that runs on its own.",
-			"responses": map[string]any{"204": map[string]any{"description": "The call ends."}, "default": ref("responses/Error")},
+		"/calls/{call}/events": map[string]any{
+			"parameters": append([]any{header("Last-Event-ID", "The number of the last event that was seen.")}, call...),
+			"get":        get("calls.events", "What the call tells, as server-sent events.", "text/event-stream", text),
 		},
 	}
 }

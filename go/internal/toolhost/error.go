@@ -171,11 +171,28 @@ func (c *call) clientError(failed *Error) *Error {
 
 // seconds says how long in words: "30 seconds".
 func seconds(d time.Duration) string {
-	if d == time.Second {
-		return "1 second"
-	}
 	if d%time.Second == 0 {
-		return fmt.Sprintf("%d seconds", d/time.Second)
+		return counted(int(d/time.Second), "second")
 	}
 	return fmt.Sprintf("%g seconds", d.Seconds())
+}
+
+// period says how long in the largest unit that fits: "2 hours".
+func period(d time.Duration) string {
+	for _, unit := range []struct {
+		length time.Duration
+		name   string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
+		if d%unit.length == 0 {
+			return counted(int(d/unit.length), unit.name)
+		}
+	}
+	return seconds(d)
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -51,7 +51,8 @@ func (r *rates) allow(t *tooldef.Tool, caller string) *Error {
 	reservation.CancelAt(now)
 	return &Error{
 		Code: RateLimited, RetryAfter: wait,
-		Message: fmt.Sprintf("tool '%s' takes %d calls in %s from one caller; try again in %s", t.Name, t.Rate.Calls, seconds(t.Rate.Per), seconds(wait.Round(time.Millisecond))),
+		Message: fmt.Sprintf("tool '%s' takes %s in %s from one caller; try again in %s", t.Name,
+			counted(t.Rate.Calls, "call"), period(t.Rate.Per), seconds(wait.Truncate(time.Second)+time.Second)),
 	}
 }
 
