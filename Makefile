@@ -44,7 +44,7 @@ endif
 help: ## list the targets
 	@awk -f tools/help.awk $(firstword $(MAKEFILE_LIST))
 
-build: lib ## build/bin/luau and build/lib/libhukilau.a, release
+build: lib ## build/bin/luau, build/bin/luau-host and build/lib/libhukilau.a, release
 	@HUKILAU_LDFLAGS="-s -w -X=main.version=$(VERSION) -X=main.commit=$$(tools/commit)" \
 		tools/go build -trimpath -o build/bin/ ./go/cmd/...
 

@@ -192,6 +192,8 @@ func TestErrors(t *testing.T) {
 		"[tools.policy.\"a b\"]\nisolation='none'":            `hukilau.toml:2:1: tools.policy."a b".isolation must be one of pristine, thread`,
 		"[models.m]\nmodel = 'x'":                             "hukilau.toml:1:9: models.m needs provider: one of openai, anthropic",
 		"[models.m]\nprovider = 'openia'":                     `hukilau.toml:2:1: models.m.provider must be one of openai, anthropic, gemini, openai-compatible, script (did you mean "openai"?)`,
+		"[models.m]\nprovider = 'openai'":                     "hukilau.toml:1:9: models.m needs model: the name by which the provider knows it",
+		"[log]\nlevel = 'trace'":                              "hukilau.toml:2:1: log.level must be one of debug, info, warn, error",
 		"[models.m]\nprovider = 'script'":                     "hukilau.toml:1:9: models.m needs script",
 		"[models.m]\nprovider = 'openai'\nbase_url='ftp://x'": "hukilau.toml:3:1: models.m.base_url must begin with http",
 		"[models.m]\nprovider='openai'\nheaders={a=1}":        "hukilau.toml:3:10: models.m.headers.a must be a string, not a number",
@@ -205,9 +207,23 @@ func TestErrors(t *testing.T) {
 	} {
 		_, err := Parse([]byte(text), options())
 		assert.ErrorContains(t, err, want, clipped(text))
+		assert.NotContains(t, err.Error(), "info, warn, error;", "known twice")
 		var list Errors
 		assert.True(t, errors.As(err, &list))
 	}
+}
+
+func TestByteOrderMark(t *testing.T) {
+	text := "\ufeff[tools.policy.a]\nnet = ['x.com']\n"
+	c, err := Parse([]byte(text), options())
+	require.NoError(t, err)
+	require.Equal(t, []string{"x.com"}, c.Tools.Policies["a"].Permissions.Net)
+	edited, err := AddToList([]byte(text), []string{"tools", "policy", "a"}, "net", []string{"y.com"})
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(string(edited), text[:5]), string(edited))
+	c, err = Parse(edited, options())
+	require.NoError(t, err)
+	require.Contains(t, c.Tools.Policies["a"].Permissions.Net, "y.com")
 }
 
 func clipped(text string) string { return text[:min(len(text), 80)] }

@@ -17,6 +17,7 @@ path = "x.lua"
 [tools.policy.NAME]
 [models.NAME]
 provider = "openai"
+model = "x"
 `
 
 // known are the keys that the reader asks for, with their tables.

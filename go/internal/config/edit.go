@@ -15,6 +15,10 @@ import (
 // AddToList gives a list in a table the texts of all that it has not, and makes list and table where they are
 // missing. All else of the file stays as it is, comments too. The file must be right.
 func AddToList(file []byte, table []string, key string, all []string) ([]byte, error) {
+	if rest, marked := bytes.CutPrefix(file, byteOrderMark); marked {
+		edited, err := AddToList(rest, table, key, all)
+		return append(slices.Clone(byteOrderMark), edited...), err
+	}
 	if bad := tomltext.CheckBounds(file); bad != nil {
 		return nil, bad
 	}

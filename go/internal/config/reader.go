@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,6 +73,9 @@ func dotted(path []string) string {
 	return out.String()
 }
 
+// byteOrderMark stands before the text where some editors save it.
+var byteOrderMark = []byte("\ufeff")
+
 // parse makes a tree of the text and notes where its keys are.
 func (r *reader) parse(data []byte) map[string]any {
 	whole := func(line, column int, problem string) map[string]any {
@@ -84,6 +88,7 @@ func (r *reader) parse(data []byte) map[string]any {
 	if bounds := tomltext.CheckBounds(data); bounds != nil {
 		return whole(bounds.Line, bounds.Column, bounds.Problem)
 	}
+	data = bytes.TrimPrefix(data, byteOrderMark)
 	tree := map[string]any{}
 	if err := toml.Unmarshal(data, &tree); err != nil {
 		var at *toml.DecodeError

@@ -122,6 +122,9 @@ func readModel(c *Config, t *table) Model {
 	if m.Provider == "" && !t.has("provider") {
 		t.missing("provider", "one of "+strings.Join(Providers, ", "))
 	}
+	if (m.Provider == "openai" || m.Provider == "anthropic" || m.Provider == "gemini") && m.Model == "" && !t.has("model") {
+		t.missing("model", "the name by which the provider knows it")
+	}
 	if m.Provider == "openai-compatible" && m.BaseURL == "" {
 		t.missing("base_url", `the server's address, as "http://127.0.0.1:11434/v1"`)
 	}

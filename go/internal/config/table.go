@@ -125,7 +125,11 @@ func (t *table) texts(key string) map[string]string {
 func (t *table) oneOf(key string, allowed ...string) string {
 	v, is := value[string](t, key, "a string")
 	if is && !slices.Contains(allowed, v) {
-		t.fail(key, fmt.Sprintf("must be one of %s%s", strings.Join(allowed, ", "), didYouMean(v, allowed)))
+		near := spelling.Nearest(v, allowed)
+		if near != "" {
+			near = fmt.Sprintf(" (did you mean %q?)", near)
+		}
+		t.fail(key, "must be one of "+strings.Join(allowed, ", ")+near)
 		return ""
 	}
 	return v

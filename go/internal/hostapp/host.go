@@ -182,9 +182,18 @@ func (p *Project) newLogger() (*slog.Logger, error) {
 	case "", "text":
 		return slog.New(slog.NewTextHandler(p.options.Stderr, options)), nil
 	case "json":
+		options.ReplaceAttr = inSeconds
 		return slog.New(slog.NewJSONHandler(p.options.Stderr, options)), nil
 	}
 	return nil, &usageError{fmt.Sprintf("--log-format must be text or json, not %q", format)}
+}
+
+// inSeconds writes durations as numbers of seconds, as the execution log does.
+func inSeconds(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.Float64Value(a.Value.Duration().Seconds())
+	}
+	return a
 }
 
 // clients are the HTTP clients: one for each policy, so that no tool rides another's connection.
