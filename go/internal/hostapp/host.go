@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hukilau/hukilau/go/internal/config"
 	"github.com/hukilau/hukilau/go/internal/engine"
@@ -120,8 +121,16 @@ func (h *Host) tellOneBroken(b tooldef.Broken) {
 	h.Logger.Error("a tool is broken", "file", b.File, "name", b.Name, "error", h.Project.redact(b.Err.Error()))
 }
 
+// endTime is how long calls may take to be over that were cancelled.
+const endTime = 5 * time.Second
+
 // Close ends what runs and writes what the store still holds.
 func (h *Host) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	if err := h.Drain(ctx); err != nil {
+		h.Logger.Error("calls do not end; the log may not have them", "error", err.Error())
+	}
 	h.Host.Close()
 	h.models.close()
 	h.clients.close()

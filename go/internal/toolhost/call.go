@@ -54,6 +54,8 @@ func (h *Host) Call(ctx context.Context, req Request) (*Answer, *Error) {
 		c.id = newID()
 	}
 	c.budget = models.NewBudget(h.options.Tokens)
+	h.wait.Add(1)
+	defer h.wait.Done()
 	defer c.free()
 	answer, failed := c.run(ctx)
 	c.settle(answer, failed)
@@ -248,18 +250,13 @@ func badArgs(violations []schema.Violation) *Error {
 
 // enter waits for a place. A call by another tool runs in that one's place.
 func (c *call) enter(ctx context.Context) (leave func(), failed *Error) {
-	c.host.wait.Add(1)
 	if c.parent != nil {
-		return c.host.wait.Done, nil
+		return func() {}, nil
 	}
 	if failed := c.place(ctx); failed != nil {
-		c.host.wait.Done()
 		return nil, failed
 	}
-	return func() {
-		c.host.admitted.leave(c.tool.Name)
-		c.host.wait.Done()
-	}, nil
+	return func() { c.host.admitted.leave(c.tool.Name) }, nil
 }
 
 // place takes a place to run. Whoever follows the call is told before it has to wait for it.

@@ -61,6 +61,9 @@ func (e *Error) ErrorFields() map[string]any {
 	if e.Detail != "" {
 		fields["detail"] = e.Detail
 	}
+	if e.Data != nil && e.Code == ToolError {
+		fields["data"] = e.Data
+	}
 	return fields
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -78,6 +79,47 @@ func TestTextsOfScriptsAreJSON(t *testing.T) {
 	result, failed := call(h, "reads", "{}")
 	require.Nil(t, failed)
 	require.Equal(t, "[true,true]", result)
+}
+
+// A call that its parent gave up is waited for as others are: whoever closes the store after that loses no entry.
+func TestDrainWaitsForCallsThatWereGivenUp(t *testing.T) {
+	outer := tool(t, "outer", "function invoke(ctx) ctx.tools.inner() end")
+	outer.Permissions.Tools, outer.Timeout = []string{"inner"}, 20*time.Millisecond
+	db, err := store.Open(context.Background(), store.Options{Path: store.Memory})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	release := make(chan struct{})
+	slow := func(text string) string {
+		if strings.Contains(text, "'inner'") {
+			<-release
+		}
+		return text
+	}
+	h := newHost(t, toolhost.Options{Store: db, Redact: slow}, outer, tool(t, "inner", "function invoke(ctx) while true do end end"))
+	_, failed := h.Call(t.Context(), toolhost.Request{Tool: "outer"})
+	require.NotNil(t, failed)
+	require.Equal(t, toolhost.Timeout, failed.Code)
+	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	require.Error(t, h.Drain(short), "the inner call has not ended")
+	close(release)
+	require.NoError(t, h.Drain(t.Context()))
+	require.NoError(t, db.Log.Flush(t.Context()))
+	logged, err := db.Log.List(t.Context(), store.Filter{})
+	require.NoError(t, err)
+	require.Len(t, logged, 2)
+}
+
+func TestErrorsOfCalledToolsAreWhole(t *testing.T) {
+	outer := tool(t, "outer", `function invoke(ctx)
+		local ok, err = pcall(ctx.tools.inner)
+		return { err.code, err.detail, err.message, err.data.left, tostring(err) }
+	end`)
+	outer.Permissions.Tools = []string{"inner"}
+	h := newHost(t, toolhost.Options{}, outer, tool(t, "inner", `function invoke() error({ code = "sold_out", message = "only 5", left = 5 }) end`))
+	result, failed := call(h, "outer", "{}")
+	require.Nil(t, failed)
+	require.Equal(t, `["tool_error","sold_out","only 5",5,"only 5"]`, result)
 }
 
 func TestToolsCallTools(t *testing.T) {
