@@ -194,6 +194,8 @@ func TestErrors(t *testing.T) {
 		"[models.m]\nprovider = 'openia'":                     `hukilau.toml:2:1: models.m.provider must be one of openai, anthropic, gemini, openai-compatible, script (did you mean "openai"?)`,
 		"[models.m]\nprovider = 'openai'":                     "hukilau.toml:1:9: models.m needs model: the name by which the provider knows it",
 		"[log]\nlevel = 'trace'":                              "hukilau.toml:2:1: log.level must be one of debug, info, warn, error",
+		"[server]\ntoken = '${EMPTY}'":                        "hukilau.toml:2:1: server.token is empty",
+		"[server]\noperator_token = ''":                       "hukilau.toml:2:1: server.operator_token is empty",
 		"[models.m]\nprovider = 'script'":                     "hukilau.toml:1:9: models.m needs script",
 		"[models.m]\nprovider = 'openai'\nbase_url='ftp://x'": "hukilau.toml:3:1: models.m.base_url must begin with http",
 		"[models.m]\nprovider='openai'\nheaders={a=1}":        "hukilau.toml:3:10: models.m.headers.a must be a string, not a number",

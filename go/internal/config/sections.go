@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
 )
 
 // read takes all sections. Each key is asked for by name; what nobody asked for is unknown.
@@ -100,6 +101,14 @@ func readServer(t *table) Server {
 	}
 	if err := CheckBind(s.Bind); s.Bind != "" && err != nil {
 		t.fail("bind", err.Error())
+	}
+	for _, key := range []string{"token", "operator_token"} {
+		if text, is := t.values[key].(string); is && text == "" {
+			t.fail(key, "is empty, which would be none: give it a value, or leave the key out")
+		}
+	}
+	if t.has("drain") && s.Drain == 0 {
+		s.Drain = time.Nanosecond // at once; 0 is the usual time
 	}
 	if s.Token != "" && s.Token == s.OperatorToken {
 		t.fail("operator_token", "must not be the same as server.token: who calls tools could approve its own calls")

@@ -22,6 +22,7 @@ type Collector struct {
 	told    bool // the provider told its usage
 	model   string
 	calls   int
+	size    int             // bytes of the answer so far
 	taken   map[string]bool // ids of calls; nil: not looked up
 }
 
@@ -40,6 +41,9 @@ func (c *Collector) add(kind EventKind, text string) error {
 	if text == "" {
 		return nil
 	}
+	if err := c.grow(len(text)); err != nil {
+		return err
+	}
 	if kind != c.kind {
 		if err := c.finishPart(); err != nil {
 			return err
@@ -50,6 +54,16 @@ func (c *Collector) add(kind EventKind, text string) error {
 	whole := wholeCharacters(text)
 	c.cut = text[whole:]
 	return c.say(text[:whole])
+}
+
+// maxAnswer is how many bytes an answer may have, all of it. A model that never ends would fill the host's memory.
+const maxAnswer = 16 << 20
+
+func (c *Collector) grow(bytes int) error {
+	if c.size += bytes; c.size > maxAnswer {
+		return &Error{Code: CodeTooLarge, Message: fmt.Sprintf("the model's answer has more than %d bytes", maxAnswer)}
+	}
+	return nil
 }
 
 // wholeCharacters is how much of text ends with a whole character. Bytes that can never become one
@@ -124,6 +138,9 @@ func (c *Collector) Call(call ToolCall) error {
 	}
 	if c.calls++; c.calls > maxCalls {
 		return &Error{Code: CodeTooLarge, Message: fmt.Sprintf("the model asks for more than %d tools at once", maxCalls)}
+	}
+	if err := c.grow(len(call.Arguments)); err != nil {
+		return err
 	}
 	switch strings.TrimSpace(string(call.Arguments)) {
 	case "", "null":

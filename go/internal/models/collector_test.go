@@ -147,3 +147,26 @@ func TestStrictSchemas(t *testing.T) {
 		require.Equal(t, c.want, models.IsStrict(c.schema), name)
 	}
 }
+
+// A model that never ends is stopped.
+func TestAnswersHaveABound(t *testing.T) {
+	piece := strings.Repeat("x", 1<<20)
+	for name, add := range map[string]func(*models.Collector) error{
+		"text":      func(c *models.Collector) error { return c.Text(piece) },
+		"reasoning": func(c *models.Collector) error { return c.Reasoning(piece) },
+		"calls": func(c *models.Collector) error {
+			return c.Call(models.ToolCall{Name: "a", Arguments: json.RawMessage(`"` + piece + `"`)})
+		},
+	} {
+		c := models.NewCollector(&models.Request{}, func(models.Event) error { return nil })
+		var err error
+		n := 0
+		for ; err == nil && n < 100; n++ {
+			err = add(c)
+		}
+		var failed *models.Error
+		require.ErrorAs(t, err, &failed, name)
+		require.Equal(t, models.CodeTooLarge, failed.Code, name)
+		require.InDelta(t, 17, n, 1, name)
+	}
+}

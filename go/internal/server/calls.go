@@ -1,6 +1,7 @@
 package server
 
 import (
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -182,7 +183,7 @@ func (s *Server) callEvents(x *exchange, id string) {
 		return
 	}
 	last, err := strconv.Atoi(x.r.Header.Get("Last-Event-ID"))
-	if err != nil || last < 0 {
+	if err != nil || last < 0 || last > math.MaxInt32 { // no event of ours
 		last = 0
 	}
 	w := &eventWriter{x: x, last: last}

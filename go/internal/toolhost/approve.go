@@ -108,7 +108,7 @@ func (c *call) needsApproval(id string, expires time.Time) *Error {
 // storeTold is what a client may know of an error of the store: never the name of its file.
 func (c *call) storeTold(err error) string {
 	switch store.CodeOf(err) {
-	case store.CodeLimit, store.CodeState, store.CodeNotFound:
+	case store.CodeLimit, store.CodeState, store.CodeNotFound, store.CodeInvalid:
 		return err.Error()
 	}
 	c.host.options.Logger.Error("the store failed", "call", c.id, "error", err.Error())

@@ -3,6 +3,7 @@ package toolhost
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -132,7 +133,7 @@ func (c *call) child(ctx context.Context, name string, args []byte, face, sessio
 }
 
 // State implements toolmod.Host.
-func (c *call) State() toolmod.State { return stateOf{c.host.options.Store, c.scope()} }
+func (c *call) State() toolmod.State { return stateOf{c, c.host.options.Store, c.scope()} }
 
 // scope is whose state it is: the session's, or the caller's where there is none. An agent's has its own.
 func (c *call) scope() string {
@@ -146,8 +147,24 @@ func (c *call) scope() string {
 }
 
 type stateOf struct {
+	call  *call
 	store *store.Store
 	scope string
+}
+
+// told is an error of the store as scripts may know it.
+func (s stateOf) told(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &luau.Error{Code: luau.Code(orCode(store.CodeOf(err))), Message: "ctx.state: " + s.call.storeTold(err)}
+}
+
+func orCode(code store.Code) store.Code {
+	if code == "" {
+		return "not_available"
+	}
+	return code
 }
 
 var errNoStore = &luau.Error{Code: "not_available", Message: "ctx.state: this host keeps no state"}
@@ -167,7 +184,8 @@ func (s stateOf) Load(ctx context.Context) (map[string]json.RawMessage, error) {
 	if s.store == nil {
 		return nil, errNoStore
 	}
-	return s.store.State.Load(ctx, s.scope)
+	values, err := s.store.State.Load(ctx, s.scope)
+	return values, s.told(err)
 }
 
 func (s stateOf) Commit(ctx context.Context, changes map[string]json.RawMessage) error {
@@ -179,14 +197,15 @@ func (s stateOf) Commit(ctx context.Context, changes map[string]json.RawMessage)
 			return err
 		}
 	}
-	return s.store.State.Commit(ctx, s.scope, changes)
+	return s.told(s.store.State.Commit(ctx, s.scope, changes))
 }
 
 func (s stateOf) Get(ctx context.Context, key string) (json.RawMessage, int64, error) {
 	if s.store == nil {
 		return nil, 0, errNoStore
 	}
-	return s.store.State.Get(ctx, s.scope, key)
+	value, version, err := s.store.State.Get(ctx, s.scope, key)
+	return value, version, s.told(err)
 }
 
 func (s stateOf) Swap(ctx context.Context, key string, version int64, value json.RawMessage) (bool, error) {
@@ -196,5 +215,6 @@ func (s stateOf) Swap(ctx context.Context, key string, version int64, value json
 	if err := stateValue(key, value); err != nil {
 		return false, err
 	}
-	return s.store.State.Swap(ctx, s.scope, key, version, value)
+	done, err := s.store.State.Swap(ctx, s.scope, key, version, value)
+	return done, s.told(err)
 }

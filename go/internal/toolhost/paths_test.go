@@ -1,10 +1,14 @@
 package toolhost_test
 
 import (
+	"bytes"
+	"log/slog"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
@@ -25,4 +29,23 @@ func TestD19ErrorsNameNoPathsOfTheHost(t *testing.T) {
 		require.NotContains(t, failed.Message, folder)
 		require.NotContains(t, shown(t, failed.Data), folder)
 	}
+}
+
+// A store that fails is the operator's: scripts and clients do not hear where it is.
+func TestErrorsOfTheStoreNameNoPath(t *testing.T) {
+	dir := t.TempDir()
+	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(dir, "state.db")})
+	require.NoError(t, err)
+	var log bytes.Buffer
+	h := newHost(t, toolhost.Options{Store: s, Logger: slog.New(slog.NewTextHandler(&log, nil))},
+		tool(t, "reads", "function invoke(ctx) return ctx.state.x end"), tool(t, "swaps", "function invoke(ctx) ctx.update_state('x', function() return 1 end) end"),
+		tool(t, "writes", "function invoke(ctx) ctx.state = { x = 1 } end"))
+	require.NoError(t, s.Close())
+	for _, name := range []string{"reads", "swaps", "writes"} {
+		_, failed := call(h, name, "{}")
+		require.NotNil(t, failed)
+		require.Equal(t, "ctx.state: the store cannot be used now; the log says why", failed.Message)
+		require.Equal(t, "closed", failed.Detail)
+	}
+	require.Contains(t, log.String(), dir)
 }

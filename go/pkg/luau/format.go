@@ -55,6 +55,14 @@ func format(b *strings.Builder, v any, depth int) {
 		b.WriteString("null")
 	case []byte:
 		fmt.Fprintf(b, "buffer of %d bytes", len(v))
+	case *Function, *Func:
+		b.WriteString("a function")
+	case *Thread:
+		b.WriteString("a thread")
+	case *Table:
+		b.WriteString("a table")
+	case *Object:
+		b.WriteString("an object")
 	case Vector:
 		fmt.Fprintf(b, "%v, %v, %v", v[0], v[1], v[2])
 	default:
