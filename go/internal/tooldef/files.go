@@ -191,6 +191,9 @@ func (w *walk) file(file string, info fs.FileInfo, named bool) {
 	case !info.Mode().IsRegular():
 		w.refuse(file, readable(info).Error(), "")
 	case w.again(file):
+		if i := slices.IndexFunc(w.found, func(s source) bool { return s.path == file }); named && i >= 0 {
+			w.found[i].named = true
+		}
 	case len(w.found) >= maxFiles:
 		w.full = true
 		w.refuse(file, fmt.Sprintf("there are more than %d files; this one and the later ones are not read", maxFiles), nameDirs)

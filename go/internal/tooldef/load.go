@@ -130,19 +130,6 @@ func problemText(err error) string {
 	return err.Error()
 }
 
-// looksLikeTool says whether a file without a global tool was meant to have one.
-func (n *names) looksLikeTool() bool {
-	if !n.localTool || !n.execute {
-		return false
-	}
-	for i := range n.tokens {
-		if n.is(i, "return") && n.is(i+1, "tool") {
-			return false
-		}
-	}
-	return true
-}
-
 // load reads what a file means, or takes it from the set before.
 func (l *loader) load(ctx context.Context, w *worker, from source, text []byte, file *loaded) *loaded {
 	if old := l.unchanged(from, file); old != nil {
