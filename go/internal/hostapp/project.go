@@ -123,6 +123,11 @@ func (p *Project) find() error {
 		if err != nil {
 			return err
 		}
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+			return &usageError{fmt.Sprintf("--config %s: %s", p.options.ConfigFile, errNotRegular)}
+		} else if errors.Is(err, fs.ErrNotExist) {
+			return &usageError{fmt.Sprintf("--config %s: no such file or directory", p.options.ConfigFile)}
+		}
 		p.file, p.Folder = path, filepath.Dir(path)
 		return nil
 	}
@@ -177,11 +182,8 @@ func (p *Project) parseConfig(lookup func(string) (string, bool)) (*config.Confi
 	}
 	o.Name = filepath.Base(p.file)
 	text, err := readRegular(p.file, maxConfig)
-	switch {
-	case errors.Is(err, errNotRegular):
-		return nil, fmt.Errorf("the configuration %s: %w", p.file, err)
-	case err != nil: // it names the file
-		return nil, fmt.Errorf("the configuration: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration %s: %w", p.file, withoutPath(err))
 	}
 	if len(text) > maxConfig {
 		return nil, fmt.Errorf("the configuration %s has more than %d bytes", p.file, maxConfig)
@@ -261,7 +263,7 @@ func (p *Project) isMeant(path string) bool {
 
 // resolver finds what a tool requires: files beside it, library folders and the SDK.
 func (p *Project) resolver(t *tooldef.Tool) (engine.Resolver, error) {
-	o := module.Options{FS: &p.files, Embedded: libs.FS, Dir: p.Folder}
+	o := module.Options{FS: &p.files, Embedded: libs.FS, Dir: p.Folder, Hosted: true}
 	if path, inFile := strings.CutPrefix(t.Chunk, "@"); inFile {
 		o.Script = filepath.FromSlash(path)
 	}

@@ -49,14 +49,23 @@ func (f files) absolute(file string) string {
 	return path.Join(f.root, file)
 }
 
+// worded is an error in other words.
+type worded struct {
+	text string
+	err  error
+}
+
+func (w *worded) Error() string { return w.text }
+func (w *worded) Unwrap() error { return w.err }
+
 // problem says why a file cannot be used, without its path.
 func problem(err error) error {
 	var at *fs.PathError
 	switch {
 	case errors.Is(err, module.ErrOutside):
-		return fmt.Errorf("it is outside of the folder that tools may be in, or a link leads out of it: %w", module.ErrOutside)
+		return &worded{"it is outside of the folder that tools may be in, or a link leads out of it", module.ErrOutside}
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("no such file: %w", fs.ErrNotExist)
+		return &worded{"no such file", fs.ErrNotExist}
 	case errors.As(err, &at):
 		return at.Err
 	}

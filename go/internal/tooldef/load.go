@@ -212,7 +212,7 @@ func (l *loader) script(yaml, name string, file *loaded) (script, error) {
 		root = dir // a folder elsewhere, which the configuration names
 	}
 	if path.IsAbs(name) || !below(root, at) {
-		return script{}, fmt.Errorf("the path must be relative to the YAML file and stay in the folder of the tools: %w", module.ErrOutside)
+		return script{}, &worded{"the path must be relative to the YAML file and stay in the folder of the tools", module.ErrOutside}
 	}
 	if kindOfFile(at) != luaTool {
 		return script{}, errors.New("the name of a script ends in .luau or .lua")
