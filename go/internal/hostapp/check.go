@@ -27,14 +27,18 @@ type CheckFinding struct {
 func (p *Project) Check() CheckReport {
 	report := CheckReport{Tools: len(p.Set().Tools())}
 	for _, f := range p.Set().Check() {
-		place := p.Shown(f.File)
-		if f.Line > 0 {
-			place = fmt.Sprintf("%s:%d", place, f.Line)
-		}
 		if f.Severity == tooldef.Failure {
 			report.Failures++
 		}
-		report.Findings = append(report.Findings, CheckFinding{Severity: f.Severity.String(), Place: place, Message: f.Message, tool: f.Tool, grant: f.Grant})
+		report.Findings = append(report.Findings, CheckFinding{Severity: f.Severity.String(), Place: p.placeOf(f), Message: f.Message, tool: f.Tool, grant: f.Grant})
 	}
 	return report
+}
+
+// placeOf is where a finding is, from the working directory.
+func (p *Project) placeOf(f tooldef.Finding) string {
+	if f.Line > 0 {
+		return fmt.Sprintf("%s:%d", p.Shown(f.File), f.Line)
+	}
+	return p.Shown(f.File)
 }

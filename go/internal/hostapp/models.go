@@ -106,7 +106,7 @@ func (m *modelSet) newProvider(c config.Model) (models.Provider, func(), error) 
 // newScript makes a model of a Luau file. It is the operator's own and reaches nothing.
 func (m *modelSet) newScript(c config.Model) (models.Provider, func(), error) {
 	path := m.host.Project.Config().Path(c.Script)
-	resolver, err := module.New(module.Options{Embedded: libs.FS, Script: path, Dir: filepath.Dir(path)})
+	resolver, err := module.New(module.Options{Embedded: libs.FS, Script: path, Dir: filepath.Dir(path), Hosted: true})
 	if err != nil {
 		return nil, nil, err
 	}

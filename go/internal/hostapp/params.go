@@ -5,10 +5,12 @@ package hostapp
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/schema"
 	"github.com/hukilau/hukilau/go/internal/spelling"
 )
 
@@ -87,23 +89,42 @@ func typesOf(property any) []string {
 			}
 		}
 	}
-	if len(types) == 0 {
-		values, _ := schema["enum"].([]any)
-		for _, v := range values {
-			if _, ok := v.(string); ok {
-				return []string{"string"}
-			}
-		}
-	}
 	return types
 }
 
-// paramValue reads a text: as JSON where the types allow what it is, else as the text itself where that is
+// chosen is the value of an enum, or the const, that a text stands for: a text itself, or anything else as JSON. The
+// first of them is meant.
+func chosen(property any, text string) (value any, found bool) {
+	schema, _ := property.(map[string]any)
+	values, _ := schema["enum"].([]any)
+	if only, there := schema["const"]; there {
+		values = []any{only}
+	}
+	given, err := jsonvalue.Decode([]byte(text), jsonvalue.Options{})
+	for _, v := range values {
+		if name, isText := v.(string); isText && name == text || !isText && err == nil && reflect.DeepEqual(v, given) {
+			return copied(v), true
+		}
+	}
+	return nil, false
+}
+
+// onlyTexts says whether a schema without a type names its values, which are all texts.
+func onlyTexts(property any) bool {
+	schema, _ := property.(map[string]any)
+	values, _ := schema["enum"].([]any)
+	return len(values) > 0 && !slices.ContainsFunc(values, func(v any) bool { _, isText := v.(string); return !isText })
+}
+
+// paramValue reads a text: as the value of an enum that it names, as JSON where the types allow what it is, else as the text itself where that is
 // allowed.
 func paramValue(name, text string, property any) (any, error) {
 	types := typesOf(property)
-	if slices.Equal(types, []string{"string"}) {
+	if slices.Equal(types, []string{"string"}) || len(types) == 0 && onlyTexts(property) {
 		return text, nil
+	}
+	if value, found := chosen(property, text); found {
+		return value, nil
 	}
 	value, err := jsonvalue.Decode([]byte(text), jsonvalue.Options{})
 	if err == nil && (len(types) == 0 || slices.ContainsFunc(kindsOf(value), func(kind string) bool { return slices.Contains(types, kind) })) {
@@ -117,7 +138,7 @@ func paramValue(name, text string, property any) (any, error) {
 		item, err := paramValue(name, text, schema["items"])
 		return []any{item}, err
 	}
-	return nil, paramError("--param %s=%s: the parameter must be %s", name, text, strings.Join(types, " or "))
+	return nil, paramError("--param %s=%s: the parameter must be %s", name, text, schema.OneOfTypes(types))
 }
 
 // kindsOf are the JSON Schema types that a value is of.

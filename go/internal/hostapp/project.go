@@ -123,6 +123,11 @@ func (p *Project) find() error {
 		if err != nil {
 			return err
 		}
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+			return &usageError{fmt.Sprintf("--config %s: %s", p.options.ConfigFile, errNotRegular)}
+		} else if errors.Is(err, fs.ErrNotExist) {
+			return &usageError{fmt.Sprintf("--config %s: no such file or directory", p.options.ConfigFile)}
+		}
 		p.file, p.Folder = path, filepath.Dir(path)
 		return nil
 	}
@@ -169,7 +174,11 @@ func (p *Project) Reload(ctx context.Context) error {
 	if err := p.openRoots(c); err != nil {
 		return err
 	}
-	set, err := tooldef.Load(ctx, p.loadOptions(c, &p.files))
+	options, err := p.loadOptions(c)
+	if err != nil {
+		return err
+	}
+	set, err := tooldef.Load(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -193,11 +202,8 @@ func (p *Project) parseConfig(lookup func(string) (string, bool)) (*config.Confi
 	}
 	o.Name = p.configName()
 	text, err := readRegular(p.file, maxConfig)
-	switch {
-	case errors.Is(err, errNotRegular):
-		return nil, fmt.Errorf("the configuration %s: %w", p.file, err)
-	case err != nil: // it names the file
-		return nil, fmt.Errorf("the configuration: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration %s: %w", p.file, withoutPath(err))
 	}
 	if len(text) > maxConfig {
 		return nil, fmt.Errorf("the configuration %s has more than %d bytes", p.file, maxConfig)
@@ -217,8 +223,7 @@ func (p *Project) usualDirs(c *config.Config) []string {
 	if c.Tools.Dirs != nil {
 		return c.Tools.Dirs
 	}
-	usual := filepath.Join(p.Folder, "tools")
-	if info, err := os.Stat(usual); err == nil && info.IsDir() {
+	if usual := filepath.Join(p.Folder, "tools"); isFolder(usual) {
 		return []string{usual}
 	}
 	return nil
@@ -247,9 +252,9 @@ func (p *Project) openRoots(c *config.Config) error {
 	return p.files.open(roots)
 }
 
-func (p *Project) loadOptions(c *config.Config, files module.FS) tooldef.Options {
+func (p *Project) loadOptions(c *config.Config) (tooldef.Options, error) {
 	o := tooldef.Options{
-		Files: files, Root: p.Folder, Dirs: p.dirs(c), Previous: p.Set(),
+		Files: &p.files, Root: p.Folder, Dirs: p.dirs(c), Previous: p.Set(),
 		Scripts: map[string]tooldef.Script{}, Policies: map[string]tooldef.Policy{},
 	}
 	for name, s := range c.Tools.Scripts {
@@ -261,7 +266,21 @@ func (p *Project) loadOptions(c *config.Config, files module.FS) tooldef.Options
 	for name, policy := range c.Tools.Policies {
 		o.Policies[name] = policyOf(policy)
 	}
-	return o
+	// While a Lua tool is read it requires what it will require when it runs: the files beside it, and libs/.
+	var roots []string
+	for _, dir := range o.Dirs {
+		if root := filepath.Join(p.absolute(dir), "libs"); isFolder(root) {
+			roots = append(roots, root)
+		}
+	}
+	var err error
+	o.Resolver, err = module.New(module.Options{FS: &p.files, Embedded: libs.FS, Dir: p.Folder, Roots: roots, Hosted: true})
+	return o, err
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // isMeant says whether a [tools.script] belongs to the tools: not where others are named in place of all.
@@ -277,7 +296,7 @@ func (p *Project) isMeant(path string) bool {
 
 // resolver finds what a tool requires: files beside it, library folders and the SDK.
 func (p *Project) resolver(t *tooldef.Tool) (engine.Resolver, error) {
-	o := module.Options{FS: &p.files, Embedded: libs.FS, Dir: p.Folder}
+	o := module.Options{FS: &p.files, Embedded: libs.FS, Dir: p.Folder, Hosted: true}
 	if path, inFile := strings.CutPrefix(t.Chunk, "@"); inFile {
 		o.Script = filepath.FromSlash(path)
 	}

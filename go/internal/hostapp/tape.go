@@ -109,7 +109,7 @@ func (p *Project) tapeOptions(t ToolTest, name string, tools []*tooldef.Tool) re
 	}
 	own := redact.New(secrets)
 	return recording.Options{
-		Name: name, File: filepath.ToSlash(t.File), Environ: environ,
+		Name: name, File: filepath.ToSlash(t.Target), Environ: environ,
 		Redact: func(text string) string { return own.Text(p.redact(text)) },
 	}
 }

@@ -142,7 +142,7 @@ var tapedVariables = map[string]string{
 // runTest gives what a test said, without times.
 func runTest(t *testing.T, test ToolTest) (ok bool, said string, err error) {
 	t.Helper()
-	project, err := Open(t.Context(), Options{Also: []string{test.File}, Offline: test.Replay != "", Stderr: io.Discard})
+	project, err := OpenTest(t.Context(), Options{Stderr: io.Discard}, &test)
 	require.NoError(t, err)
 	defer project.Close()
 	var lines []string
@@ -165,8 +165,8 @@ func TestATestIsTheSameWithoutTheWorld(t *testing.T) {
 	server := tapedServer()
 	tapedProject(t, server.URL)
 	for name, test := range map[string]ToolTest{
-		"one":     {File: "tools/trip.yaml", Params: []string{"city=Bergen"}},
-		"account": {File: "account.lua"},
+		"one":     {Target: "tools/trip.yaml", Params: []string{"city=Bergen"}},
+		"account": {Target: "account.lua"},
 	} {
 		setVariables(t, tapedVariables)
 		test.Record = name + ".json"
@@ -204,22 +204,22 @@ func TestExamplesAreRecordedOneByOne(t *testing.T) {
 	server := tapedServer()
 	tapedProject(t, server.URL)
 	setVariables(t, tapedVariables)
-	ok, said, err := runTest(t, ToolTest{File: "tools/trip.yaml", Record: "rec.json"})
+	ok, said, err := runTest(t, ToolTest{Target: "tools/trip.yaml", Record: "rec.json"})
 	require.NoError(t, err)
 	require.True(t, ok, said)
 	require.Contains(t, said, "Example north\n")
 	require.Contains(t, said, "note: Recorded in rec.json")
 	server.Close()
 	setVariables(t, nil)
-	ok, again, err := runTest(t, ToolTest{File: "tools/trip.yaml", Replay: "rec.json"})
+	ok, again, err := runTest(t, ToolTest{Target: "tools/trip.yaml", Replay: "rec.json"})
 	require.NoError(t, err)
 	require.True(t, ok, again)
 	require.Equal(t, strings.TrimSuffix(said, "\nnote: Recorded in rec.json\n"), again)
 
-	_, said, err = runTest(t, ToolTest{File: "tools/trip.yaml", Params: []string{"city=Paris"}, Replay: "rec.json"})
+	_, said, err = runTest(t, ToolTest{Target: "tools/trip.yaml", Params: []string{"city=Paris"}, Replay: "rec.json"})
 	require.NoError(t, err)
 	require.Contains(t, said, `failed: rec.json has no run of trip with the arguments {"city":"Paris"}`)
-	_, said, err = runTest(t, ToolTest{File: "tools/fetch.yaml", Params: []string{"path=/"}, Replay: "rec.json"})
+	_, said, err = runTest(t, ToolTest{Target: "tools/fetch.yaml", Params: []string{"path=/"}, Replay: "rec.json"})
 	require.NoError(t, err)
 	require.Contains(t, said, "it has runs of trip (tools/trip.yaml)")
 }
@@ -228,7 +228,7 @@ func TestAToolThatChangedSinceItsRecording(t *testing.T) {
 	server := tapedServer()
 	tapedProject(t, server.URL)
 	setVariables(t, tapedVariables)
-	test := ToolTest{File: "account.lua", Record: "rec.json"}
+	test := ToolTest{Target: "account.lua", Record: "rec.json"}
 	ok, said, err := runTest(t, test)
 	require.NoError(t, err)
 	require.True(t, ok, said)
@@ -300,12 +300,12 @@ func TestFilesOfRecordings(t *testing.T) {
 		{"", "account.lua", "account.lua: it is no recording"},
 		{"", "future.json", "future.json: it is a recording of version 9, and this program reads version 1: record it again with --record"},
 	} {
-		_, _, err := runTest(t, ToolTest{File: "account.lua", Record: c.record, Replay: c.replay})
+		_, _, err := runTest(t, ToolTest{Target: "account.lua", Record: c.record, Replay: c.replay})
 		require.ErrorContains(t, err, c.want)
 	}
 	// A recording takes the place of another, and of nothing else.
 	require.NoError(t, os.WriteFile("old.json", []byte(`{"hukilau_recording": 9}`), 0o644))
-	ok, said, err := runTest(t, ToolTest{File: "account.lua", Record: "old.json"})
+	ok, said, err := runTest(t, ToolTest{Target: "account.lua", Record: "old.json"})
 	require.NoError(t, err)
 	require.True(t, ok, said)
 	names, err := filepath.Glob(filepath.Join(dir, ".hukilau-*"))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"time"
@@ -16,10 +15,10 @@ import (
 	"github.com/hukilau/hukilau/go/internal/units"
 )
 
-// ToolTest is a test of the tools of one file.
+// ToolTest is a test of tools.
 type ToolTest struct {
-	File   string
-	Tool   string   // one of the file; "": all
+	Target string   // a file, a folder, or the name of a tool; "": all tools of the project
+	Tool   string   // one of those; "": all
 	Source string   // name of a [tools.script] whose configuration the tool has; "": its own
 	Params []string // name=value; with JSON, one call in place of the examples
 	JSON   string
@@ -39,17 +38,16 @@ type Step struct {
 	Result  string // of the last call, JSON
 }
 
-// TestTools tests the tools of a file; false when a step failed. The project was opened with that file.
+// TestTools tests tools; false when a step failed. The project was opened with OpenTest.
 func (p *Project) TestTools(ctx context.Context, t ToolTest) (bool, error) {
-	path, err := filepath.Abs(t.File)
+	set, err := p.testSet(&t)
 	if err != nil {
 		return false, err
 	}
-	tools, broken := p.ofFile(path)
-	if err := p.replaceForTest(tools, t.Source); err != nil {
+	if err := p.replaceForTest(set.tools, t.Source); err != nil {
 		return false, err
 	}
-	tape, err := p.openTape(t, tools)
+	tape, err := p.openTape(t, set.tools)
 	if err != nil {
 		return false, err
 	}
@@ -58,28 +56,25 @@ func (p *Project) TestTools(ctx context.Context, t ToolTest) (bool, error) {
 		return false, err
 	}
 	defer host.Close()
-	ok, found := true, false
-	for _, b := range broken {
-		if t.Tool == "" || b.Name == t.Tool {
-			t.Check(Step{Heading: true, Text: fmt.Sprintf("Testing tool: %s (%s)", orWord(b.Name, "?"), p.Shown(b.File))})
-			t.Check(Step{Failed: true, Text: b.Err.Error()})
-			ok, found = false, true
+	failed := 0
+	for _, b := range set.broken {
+		t.Check(Step{Heading: true, Text: fmt.Sprintf("Testing tool: %s (%s)", orWord(b.Name, "?"), p.Shown(b.File))})
+		t.Check(Step{Failed: true, Text: b.Err.Error()})
+		failed++
+	}
+	for _, tool := range set.tools {
+		good, err := host.testTool(ctx, tool, t, set.many)
+		if err != nil {
+			return false, err
+		}
+		if !good {
+			failed++
 		}
 	}
-	for _, tool := range tools {
-		if t.Tool == "" || tool.Name == t.Tool {
-			found = true
-			good, err := host.testTool(ctx, tool, t)
-			if err != nil {
-				return false, err
-			}
-			ok = ok && good
-		}
+	if set.many {
+		t.Check(Step{Heading: true, Text: fmt.Sprintf("%s, %d failed", Counted(set.size(), "tool"), failed)})
 	}
-	if !found {
-		return false, noSuchTest(t, tools)
-	}
-	return ok, tape.save(t.Check)
+	return failed == 0, tape.save(t.Check)
 }
 
 func orWord(text, word string) string {
@@ -87,38 +82,6 @@ func orWord(text, word string) string {
 		return word
 	}
 	return text
-}
-
-func noSuchTest(t ToolTest, tools []*tooldef.Tool) error {
-	if t.Tool == "" || len(tools) == 0 {
-		return fmt.Errorf("%s defines no tool: a YAML file needs `name` and `lua`, a Lua file a global `tool`", t.File)
-	}
-	var names []string
-	for _, tool := range tools {
-		names = append(names, tool.Name)
-	}
-	return &usageError{fmt.Sprintf("%s has no tool %q; it has %s", t.File, t.Tool, strings.Join(names, ", "))}
-}
-
-// ofFile are the tools and the broken definitions of one file.
-func (p *Project) ofFile(path string) (tools []*tooldef.Tool, broken []tooldef.Broken) {
-	is := func(file string) bool {
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(p.Folder, filepath.FromSlash(file))
-		}
-		return file == path
-	}
-	for _, t := range p.Set().Tools() {
-		if is(t.File) {
-			tools = append(tools, t)
-		}
-	}
-	for _, b := range p.Set().Errors() {
-		if is(b.File) {
-			broken = append(broken, b)
-		}
-	}
-	return tools, broken
 }
 
 // replaceForTest gives tools the configuration of a [tools.script], where one is named. Who tests a tool need not
@@ -142,34 +105,47 @@ func (p *Project) replaceForTest(tools []*tooldef.Tool, source string) error {
 	return nil
 }
 
-// testTool checks one tool, and calls it with the given arguments or with those of its examples.
-func (h *Host) testTool(ctx context.Context, tool *tooldef.Tool, t ToolTest) (bool, error) {
+// testTool checks one tool, and calls it with the given arguments or with those of its examples. One among many that
+// has no examples is not called: nobody asked for what it does.
+func (h *Host) testTool(ctx context.Context, tool *tooldef.Tool, t ToolTest, many bool) (bool, error) {
 	t.Check(Step{Heading: true, Text: fmt.Sprintf("Testing tool: %s (%s)", tool.Name, h.Project.Shown(tool.File))})
 	t.Check(Step{Text: "Script loaded"})
 	entry := "invoke"
 	if tool.Dialect == tooldef.Execute {
 		entry = "tool.execute"
 	}
+	if finding := tooldef.CheckEntry(tool); finding != nil {
+		t.Check(Step{Failed: true, Text: h.Project.placeOf(*finding) + ": " + finding.Message})
+		return false, nil
+	}
 	t.Check(Step{Text: entry + " defined"})
 	document, _ := tool.Params.Document().(map[string]any)
 	properties, _ := document["properties"].(map[string]any)
 	t.Check(Step{Text: Counted(len(properties), "parameter") + " declared"})
-	if len(t.Params) > 0 || t.JSON != "" || len(tool.Examples) == 0 {
-		args, err := ParseParams(tool.Params.Document(), t.Params, t.JSON)
-		if err != nil {
-			return false, err
-		}
-		if problem := withoutArguments(tool, t); problem != "" {
-			t.Check(Step{Failed: true, Text: problem})
-			return false, nil
-		}
-		return h.testCall(ctx, tool, t, strings.TrimPrefix(entry, "tool."), args), nil
+	switch {
+	case len(t.Params) > 0 || t.JSON != "" || len(tool.Examples) == 0 && !many:
+		return h.testOnce(ctx, tool, t, strings.TrimPrefix(entry, "tool."))
+	case len(tool.Examples) == 0:
+		t.Check(Step{Note: true, Text: "Not called: it has no examples; give arguments: " + h.Project.withArguments(tool)})
 	}
 	ok := true
 	for i, example := range tool.Examples {
 		ok = h.testExample(ctx, tool, t, i, example) && ok
 	}
 	return ok, nil
+}
+
+// testOnce calls a tool with the given arguments.
+func (h *Host) testOnce(ctx context.Context, tool *tooldef.Tool, t ToolTest, entry string) (bool, error) {
+	args, err := ParseParams(tool.Params.Document(), t.Params, t.JSON)
+	if err != nil {
+		return false, err
+	}
+	if problem := h.Project.withoutArguments(tool, t); problem != "" {
+		t.Check(Step{Failed: true, Text: problem})
+		return false, nil
+	}
+	return h.testCall(ctx, tool, t, entry, args), nil
 }
 
 // Counted is a number of things in words.
@@ -181,7 +157,7 @@ func Counted(n int, what string) string {
 }
 
 // withoutArguments says why a tool cannot be called although nobody said with what; "" when it can.
-func withoutArguments(tool *tooldef.Tool, t ToolTest) string {
+func (p *Project) withoutArguments(tool *tooldef.Tool, t ToolTest) string {
 	if len(t.Params) > 0 || t.JSON != "" {
 		return ""
 	}
@@ -190,7 +166,7 @@ func withoutArguments(tool *tooldef.Tool, t ToolTest) string {
 		return ""
 	}
 	return "Nothing to call it with: it has no examples, and without arguments: " + violations[0].Message +
-		"\ngive arguments, as --param name=value, or write examples into the file"
+		"\nwrite examples into the file, or give arguments: " + p.withArguments(tool)
 }
 
 func (h *Host) testCall(ctx context.Context, tool *tooldef.Tool, t ToolTest, entry string, args map[string]any) bool {

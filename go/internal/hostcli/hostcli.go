@@ -24,7 +24,7 @@ func Root() *cobra.Command {
 		Short: "Host tools for agents",
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usagef("%v", err) })
+	root.SetFlagErrorFunc(exit.FlagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(toolcmd.Command(), servecmd.Command(), mcpcmd.Command(), logcmd.Command(), approvalscmd.Command())
 	return root

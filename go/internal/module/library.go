@@ -130,6 +130,9 @@ func (r *Resolver) libraryHint(requirerChunk, name string, places []place) strin
 	if len(found) > 0 {
 		return didYouMean(found[:min(len(found), maxSuggested)])
 	}
+	if r.hosted {
+		return `for a file beside this one write "./" in front, as require("./file"); a library may also be in libs/ beside the tool's file`
+	}
 	return `put it into libs/ beside the script, or give its directory with --lib DIR or LUAU_PATH; for a file beside this one write "./" in front`
 }
 

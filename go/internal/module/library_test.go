@@ -88,6 +88,13 @@ func TestLibraryNotFound(t *testing.T) {
 		"looked in the libraries inside the program",
 	}, e.Details)
 	assert.Contains(t, e.Hint, "--lib DIR")
+	hosted := newResolver(t, Options{Embedded: embeddedLibraries, Script: main, Hosted: true})
+	for _, name := range []string{"nothing/here", "/nothing"} {
+		hint := mustFail(t, hosted, "@"+main, name).Hint
+		assert.Contains(t, hint, `"./`)
+		assert.NotContains(t, hint, "--lib")
+		assert.NotContains(t, hint, "LUAU_PATH")
+	}
 
 	for name, hint := range map[string]string{
 		"helper":       `"./helper"`,

@@ -33,6 +33,8 @@ type Options struct {
 	// Dir is where relative paths start. Empty: the working directory at the
 	// time New is called; a later change of directory changes nothing.
 	Dir string
+	// Hosted says that the program has neither --lib nor LUAU_PATH: hints do not name them.
+	Hosted bool
 }
 
 // Resolver finds modules. It is safe for concurrent use and remembers nothing
@@ -44,6 +46,7 @@ type Resolver struct {
 	roots    []string
 	script   string // absolute, or empty
 	relative bool   // paths are shown relative to dir, as the script's was typed
+	hosted   bool   // see Options
 	upward   bool   // the script was typed with a leading "..", so others may be shown so
 }
 
@@ -85,7 +88,7 @@ func New(o Options) (*Resolver, error) {
 			dir = filepath.Dir(o.Script)
 		}
 	}
-	r := &Resolver{dir: dir, files: tree{files: o.FS}}
+	r := &Resolver{dir: dir, files: tree{files: o.FS}, hosted: o.Hosted}
 	if o.FS == nil {
 		r.files.files = systemFS{}
 	}
@@ -140,7 +143,7 @@ func (r *Resolver) Load(at Location) (Source, error) {
 }
 
 func (r *Resolver) find(requirerChunk, name string) (Location, *Error) {
-	if err := checkName(name); err != nil {
+	if err := checkName(name, r.hosted); err != nil {
 		return Location{}, err
 	}
 	if !isNavigated(name) {

@@ -22,8 +22,8 @@ func isNavigated(name string) bool {
 	return strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") || strings.HasPrefix(name, "@")
 }
 
-// checkName refuses what no kind of module name may contain.
-func checkName(name string) *Error {
+// checkName refuses what no kind of module name may contain. hosted is as in Options.
+func checkName(name string, hosted bool) *Error {
 	bad := func(message, hint string) *Error {
 		return &Error{Code: CodeName, Message: message, Hint: hint}
 	}
@@ -37,7 +37,11 @@ func checkName(name string) *Error {
 	case strings.Contains(name, `\`):
 		return bad(`the name contains a backslash`, fmt.Sprintf("write %q", strings.ReplaceAll(name, `\`, "/")))
 	case strings.HasPrefix(name, "/"):
-		return bad("an absolute path cannot be required", `start from this file with "./" or "../", or put the directory into the library path (--lib DIR, LUAU_PATH) or behind an alias in .luaurc`)
+		hint := `start from this file with "./" or "../", or put the directory into the library path (--lib DIR, LUAU_PATH) or behind an alias in .luaurc`
+		if hosted {
+			hint = `start from this file with "./" or "../", or put the directory behind an alias in .luaurc`
+		}
+		return bad("an absolute path cannot be required", hint)
 	}
 	for i := 0; i < len(name); i++ {
 		if name[i] < ' ' || name[i] == 0x7f {

@@ -62,7 +62,7 @@ func (f *fault) message() string {
 	case *kind.AdditionalProperties:
 		return "unknown " + f.member() + ": " + what.Properties[0] + f.didYouMean(what.Properties[0])
 	case *kind.Type:
-		return "must be " + oneOfTypes(what.Want) + ", not " + withArticle(got(what))
+		return "must be " + OneOfTypes(what.Want) + ", not " + withArticle(got(what))
 	case *kind.Enum:
 		return "must be one of " + values(what.Want)
 	case *kind.Const:
@@ -131,7 +131,8 @@ func withArticle(kind string) string {
 	return "a " + kind
 }
 
-func oneOfTypes(want []string) string {
+// OneOfTypes are types in words: "a number or null".
+func OneOfTypes(want []string) string {
 	parts := make([]string, len(want))
 	for i, name := range want {
 		parts[i] = withArticle(name)
@@ -258,7 +259,7 @@ func (f *fault) choice() string {
 	}
 	if len(others) == 0 && len(types) > 0 {
 		slices.Sort(types)
-		return "must be " + oneOfTypes(slices.Compact(types)) + ", not " + withArticle(f.got())
+		return "must be " + OneOfTypes(slices.Compact(types)) + ", not " + withArticle(f.got())
 	}
 	return fmt.Sprintf("fits none of the %d forms that are allowed: %s", len(f.branches()), strings.Join(others[:min(len(others), 3)], "; or "))
 }

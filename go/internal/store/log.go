@@ -221,6 +221,25 @@ func (l *Log) After(ctx context.Context, seq int64, f Filter) ([]Entry, error) {
 	return l.entries(ctx, briefColumns+where+" AND seq > ? ORDER BY seq LIMIT ?", args, false)
 }
 
+// mostTools is how many names of tools are given.
+const mostTools = 1000
+
+// toolsQuery goes from name to name by the index: the log may be long.
+const toolsQuery = "WITH RECURSIVE names(name) AS (SELECT min(tool) FROM runs UNION ALL " +
+	"SELECT (SELECT min(tool) FROM runs WHERE tool > name) FROM names WHERE name IS NOT NULL) " +
+	"SELECT name FROM names WHERE name IS NOT NULL LIMIT ?"
+
+// Tools returns the names of the tools that the log has, in order; at most 1,000.
+func (l *Log) Tools(ctx context.Context) (names []string, err error) {
+	err = l.db.read(ctx, toolsQuery, []any{mostTools}, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		names = append(names, name)
+		return err
+	})
+	return names, err
+}
+
 // LastSeq returns the number of the entry that was written last, 0 where there never was one.
 func (l *Log) LastSeq(ctx context.Context) (seq int64, err error) {
 	err = l.db.read(ctx, "SELECT seq FROM sqlite_sequence WHERE name = 'runs'", nil, func(rows *sql.Rows) error { return rows.Scan(&seq) })

@@ -57,6 +57,18 @@ func TestLogKeepsAllOfAnEntry(t *testing.T) {
 	})
 }
 
+func TestToolsOfTheLog(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *store.Store, _ *clock) {
+		names, err := s.Log.Tools(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, names)
+		record(t, s, store.Entry{Tool: "weigh"}, store.Entry{Tool: "add"}, store.Entry{}, store.Entry{Tool: "weigh"})
+		names, err = s.Log.Tools(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []string{"add", "weigh"}, names)
+	})
+}
+
 func TestWhatIsTooLongIsCut(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *store.Store, _ *clock) {
 		long := `"` + strings.Repeat("é", store.MaxLogText) + `"`

@@ -34,6 +34,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		require.Contains(t, plan, test.index)
 		require.NotContains(t, plan, "USE TEMP B-TREE FOR ORDER BY", "%+v", test.filter)
 	}
+	require.NotContains(t, explain(t, s, toolsQuery, []any{mostTools}), "SCAN runs")
 	args := []any{sql.Named("now", 1), sql.Named("self", "a"), sql.Named("dead", 1), sql.Named("id", "a"), sql.Named("scope", []byte("a"))}
 	require.Contains(t, explain(t, s, approvalsQuery(wholeApproval, "WHERE id = :id"), args), "SEARCH approvals USING INDEX sqlite_autoindex_approvals_1 (id=?)")
 	require.Contains(t, explain(t, s, callsQuery("result, error", "WHERE id = :id"), args), "SEARCH calls USING INDEX sqlite_autoindex_calls_1 (id=?)")

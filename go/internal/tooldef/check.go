@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hukilau/hukilau/go/internal/luaudoc"
 	"github.com/hukilau/hukilau/go/internal/schema"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -111,6 +112,16 @@ func (c *checker) texts() {
 	}
 }
 
+// CheckEntry says why an invocation would not find the function of a tool; nil when it would, as far as that can be
+// seen without running it.
+func CheckEntry(t *Tool) *Finding {
+	c := checker{tool: t, names: scan(t.Chunk, t.Source), script: strings.TrimPrefix(t.Chunk, "@")}
+	if c.entry(); len(c.list) == 0 {
+		return nil
+	}
+	return &c.list[0]
+}
+
 // entry looks for the function that an invocation calls. That of a Lua tool was there when it was read.
 func (c *checker) entry() {
 	if c.tool.Dialect != Invoke {
@@ -120,23 +131,59 @@ func (c *checker) entry() {
 		c.add(Failure, c.tool.File, c.tool.Line, "the script does not compile: %s", err)
 		return
 	}
-	n, local := c.names, 0
+	local, global := c.names.entry()
+	switch {
+	case global:
+	case local > 0:
+		c.add(Failure, c.script, local, "invoke is a local: leave the word local out, so that the host finds it")
+	default:
+		c.add(Failure, c.tool.File, c.tool.Line, "the script defines no function invoke(ctx, args)")
+	}
+}
+
+// entry looks for what defines invoke: the line of a local, and whether there is a global.
+func (n *names) entry() (local int, global bool) {
+	depth, hidden := 0, false // a local of the top level hides the global from there on
 	for i, t := range n.tokens {
+		depth += n.opens(i)
+		if n.globalByText(i) {
+			return 0, true
+		}
 		if t.Text != "invoke" || n.is(i-1, ".") && !n.is(i-2, "_G") || n.is(i-1, ":") {
 			continue
 		}
 		switch function, assigned := n.is(i-1, "function"), n.is(i+1, "="); {
-		case function && n.is(i-2, "local"), assigned && n.is(i-1, "local"):
-			local = t.Line
-		case function, assigned:
-			return
+		case n.is(i-1, "local"), function && n.is(i-2, "local"):
+			local, hidden = t.Line, hidden || depth <= 1 && function || depth == 0
+		case (function || assigned) && (!hidden || n.is(i-2, "_G")):
+			return 0, true
 		}
 	}
-	if local > 0 {
-		c.add(Failure, c.script, local, "invoke is a local: leave the word local out, so that the host finds it")
-		return
+	return local, false
+}
+
+// globalByText says whether the global invoke is set by its name as a text: _G["invoke"] = ..., rawset(_G, "invoke", ...).
+func (n *names) globalByText(i int) bool {
+	if n.tokens[i].Kind != luaudoc.TokenText {
+		return false
 	}
-	c.add(Failure, c.tool.File, c.tool.Line, "the script defines no function invoke(ctx, args)")
+	text, _ := n.tokens[i].Quoted()
+	return text == "invoke" && (n.is(i-1, "[") && n.is(i-2, "_G") && n.is(i+2, "=") || n.is(i-2, "_G") && n.is(i-4, "rawset"))
+}
+
+// opens is how many blocks a token opens: below 0 it ends one.
+func (n *names) opens(i int) int {
+	switch n.tokens[i].Text {
+	case "if":
+		if !n.inExpression(i) {
+			return 1
+		}
+	case "function", "do", "repeat":
+		return 1
+	case "end", "until":
+		return -1
+	}
+	return 0
 }
 
 // defaults have to be what they stand for.

@@ -77,17 +77,26 @@ func TestCheckPermissions(t *testing.T) {
 
 func TestCheckEntry(t *testing.T) {
 	for script, want := range map[string]string{
-		"function invoke() end":                     "",
-		"invoke = function() end":                   "",
-		"_G.invoke = function() end":                "",
-		"local function invoke() end":               "error weather.yaml:4 invoke is a local: leave the word local out, so that the host finds it",
-		"local invoke = function() end":             "error weather.yaml:4 invoke is a local: leave the word local out, so that the host finds it",
-		"function run() end":                        "error weather.yaml:1 the script defines no function invoke(ctx, args)",
-		"local t = {} function t.invoke() end":      "error weather.yaml:1 the script defines no function invoke(ctx, args)",
-		"local t = {} function t:invoke() end":      "error weather.yaml:1 the script defines no function invoke(ctx, args)",
-		"local function invoke() end invoke = nil ": "",
+		"function invoke() end":                          "",
+		"invoke = function() end":                        "",
+		"_G.invoke = function() end":                     "",
+		"local function invoke() end":                    "error weather.yaml:4 invoke is a local: leave the word local out, so that the host finds it",
+		"local invoke = function() end":                  "error weather.yaml:4 invoke is a local: leave the word local out, so that the host finds it",
+		"function run() end":                             "error weather.yaml:1 the script defines no function invoke(ctx, args)",
+		"local t = {} function t.invoke() end":           "error weather.yaml:1 the script defines no function invoke(ctx, args)",
+		"local t = {} function t:invoke() end":           "error weather.yaml:1 the script defines no function invoke(ctx, args)",
+		"local function invoke() end _G.invoke = invoke": "",
+		"local function invoke() end invoke = invoke":    "error weather.yaml:4 invoke is a local: leave the word local out, so that the host finds it",
+		"local invoke\nfunction invoke() end":            "error weather.yaml:4 invoke is a local: leave the word local out, so that the host finds it",
+		"local function f() local invoke if f then invoke = f end end\nfunction invoke() end":   "",
+		"do local function invoke() end end local x = if y then 1 else 2 function invoke() end": "",
+		`_G["invoke"] = function() end`:        "",
+		`rawset(_G, "invoke", function() end)`: "",
+		`local t = {} t["invoke"] = 1`:         "error weather.yaml:1 the script defines no function invoke(ctx, args)",
 	} {
 		require.Equal(t, want, strings.Join(findings(t, "", script), "|"), script)
+		finding := CheckEntry(readOne(t, "name: a\nlua: |\n  "+strings.ReplaceAll(script, "\n", "\n  ")+"\n"))
+		require.Equal(t, want != "", finding != nil, script)
 	}
 }
 

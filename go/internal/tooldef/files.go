@@ -49,14 +49,23 @@ func (f files) absolute(file string) string {
 	return path.Join(f.root, file)
 }
 
+// worded is an error in other words.
+type worded struct {
+	text string
+	err  error
+}
+
+func (w *worded) Error() string { return w.text }
+func (w *worded) Unwrap() error { return w.err }
+
 // problem says why a file cannot be used, without its path.
 func problem(err error) error {
 	var at *fs.PathError
 	switch {
 	case errors.Is(err, module.ErrOutside):
-		return fmt.Errorf("it is outside of the folder that tools may be in, or a link leads out of it: %w", module.ErrOutside)
+		return &worded{"it is outside of the folder that tools may be in, or a link leads out of it", module.ErrOutside}
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("no such file: %w", fs.ErrNotExist)
+		return &worded{"no such file", fs.ErrNotExist}
 	case errors.As(err, &at):
 		return at.Err
 	}
@@ -191,6 +200,9 @@ func (w *walk) file(file string, info fs.FileInfo, named bool) {
 	case !info.Mode().IsRegular():
 		w.refuse(file, readable(info).Error(), "")
 	case w.again(file):
+		if i := slices.IndexFunc(w.found, func(s source) bool { return s.path == file }); named && i >= 0 {
+			w.found[i].named = true
+		}
 	case len(w.found) >= maxFiles:
 		w.full = true
 		w.refuse(file, fmt.Sprintf("there are more than %d files; this one and the later ones are not read", maxFiles), nameDirs)

@@ -130,19 +130,6 @@ func problemText(err error) string {
 	return err.Error()
 }
 
-// looksLikeTool says whether a file without a global tool was meant to have one.
-func (n *names) looksLikeTool() bool {
-	if !n.localTool || !n.execute {
-		return false
-	}
-	for i := range n.tokens {
-		if n.is(i, "return") && n.is(i+1, "tool") {
-			return false
-		}
-	}
-	return true
-}
-
 // load reads what a file means, or takes it from the set before.
 func (l *loader) load(ctx context.Context, w *worker, from source, text []byte, file *loaded) *loaded {
 	if old := l.unchanged(from, file); old != nil {
@@ -225,7 +212,7 @@ func (l *loader) script(yaml, name string, file *loaded) (script, error) {
 		root = dir // a folder elsewhere, which the configuration names
 	}
 	if path.IsAbs(name) || !below(root, at) {
-		return script{}, fmt.Errorf("the path must be relative to the YAML file and stay in the folder of the tools: %w", module.ErrOutside)
+		return script{}, &worded{"the path must be relative to the YAML file and stay in the folder of the tools", module.ErrOutside}
 	}
 	if kindOfFile(at) != luaTool {
 		return script{}, errors.New("the name of a script ends in .luau or .lua")

@@ -110,7 +110,7 @@ func TestLuaErrors(t *testing.T) {
 	}
 	for name, test := range map[string]struct{ source, want string }{
 		"no tool":           {"local x = 1", `x.lua: the script defines no global table tool; write tool = { name = ..., description = ..., parameters = { ... } }`},
-		"local tool":        {"local tool = { name = 'a' }" + execute, `x.lua: the script defines no global table tool; its "tool" is a local: leave the word local out`},
+		"local tool":        {"local tool = { name = 'a' }" + execute, `x.lua:1: the script defines no global table tool; its "tool" is a local: leave the word local out`},
 		"a text":            {"\ntool = 'a'", `x.lua:2: the script defines no global table tool: it is a string; write tool`},
 		"no name":           {"\ntool = {}" + execute, `x.lua:2: tool.name is missing; write name = "..." in the table`},
 		"bad name":          {"tool = {\n\n name = 'a b' }" + execute, `x.lua:3: the tool name "a b" is not allowed`},

@@ -1,6 +1,7 @@
 package tooldef
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,18 +53,48 @@ func (n *names) mention(i int) {
 	case !own:
 	case n.is(i-1, "local"):
 		n.localTool = true
+		if n.is(i+1, "=") {
+			n.toolTable(i)
+		}
 	case n.is(i-1, "function") && n.is(i+1, ".") && n.is(i+2, "execute"),
 		n.is(i+1, ".") && n.is(i+2, "execute") && n.is(i+3, "="):
 		n.execute = true
 	case n.is(i+1, "=") && !n.localTool:
 		n.globalTool = true
-		if n.lines["tool"] == 0 {
-			n.lines["tool"] = n.tokens[i].Line
-			if n.is(i+2, "{") {
-				n.table(i+2, "tool", 2)
-			}
+		n.toolTable(i)
+	case n.is(i+1, ".") && n.is(i+3, "="):
+		if field := "tool." + n.tokens[i+2].Text; n.lines[field] == 0 && slices.Contains(luaFields, n.tokens[i+2].Text) {
+			n.lines[field] = n.tokens[i].Line
 		}
 	}
+}
+
+// toolTable notes the lines of the table that is given to the name at token i; those of the first.
+func (n *names) toolTable(i int) {
+	if n.lines["tool"] > 0 {
+		return
+	}
+	n.lines["tool"] = n.tokens[i].Line
+	if n.is(i+2, "{") {
+		n.table(i+2, "tool", 2)
+		n.execute = n.execute || n.lines["tool.execute"] > 0
+	}
+}
+
+// looksLikeTool says whether a file without a global tool was meant to have one. A module may have a local of that
+// name; one that it returns is a tool when it says what tools say.
+func (n *names) looksLikeTool() bool {
+	if !n.localTool || !n.execute {
+		return false
+	}
+	for i := range n.tokens {
+		if n.is(i, "return") && n.is(i+1, "tool") && !n.is(i+2, ".") {
+			return slices.ContainsFunc([]string{"name", "description", "parameters", "schema"}, func(field string) bool {
+				return n.lines["tool."+field] > 0
+			})
+		}
+	}
+	return true
 }
 
 // table notes the lines of the fields of a constructor, which begins at token i, down to some levels, and

@@ -97,17 +97,33 @@ func TestLoad(t *testing.T) {
 		"tools/README.md":           "tool = {}",
 		"tools/notes.yaml":          "title: x\n",
 		"tools/meant.luau":          "local tool = { name = 'm' }\nfunction tool.execute() end\n",
+		"tools/local.lua":           "local tool = { name = 'l', description = 'd', parameters = {} }\nfunction tool.execute(params, context) return {} end\nreturn tool\n",
+		"tools/later.lua":           "local tool = {}\ntool.name = 'l'\ntool.execute = function() end\nreturn tool\n",
+		"tools/inside.lua":          "local tool = { name = 'l', execute = function() end }\n",
+		"tools/scripts/module.lua":  "local tool = { shared = true }\nfunction tool.execute(sql) end\nreturn tool\n",
+		"tools/scripts/fields.lua":  "local tool = { name = 'x' }\nreturn tool\n",
 		"tools/broken.lua":          "tool = {\n",
 	})
 	names, errs := f.load()
 	require.Equal(t, []string{"a", "b1", "b2", "c", "d"}, names)
-	require.Len(t, errs, 3)
+	require.Len(t, errs, 6)
 	require.Contains(t, errs[0], "tools/broken.lua:2:1: the script does not compile: ")
-	require.Equal(t, `tools/meant.luau:1: the script defines no global table tool; its "tool" is a local: leave the word local out`, strings.Replace(errs[1], "meant.luau:", "meant.luau:1:", 1))
-	require.Equal(t, "tools/notes.yaml:1:1: this is no tool yet: name and lua (or lua_file, or agent) are missing", errs[2])
+	for i, name := range []string{"inside.lua", "later.lua", "local.lua", "meant.luau"} {
+		require.Equal(t, "tools/"+name+`:1: the script defines no global table tool; its "tool" is a local: leave the word local out`, errs[1+i])
+	}
+	require.Equal(t, "tools/notes.yaml:1:1: this is no tool yet: name and lua (or lua_file, or agent) are missing", errs[5])
 	require.Equal(t, "@tools/scripts/a.luau", f.find("a").Chunk)
 	require.Equal(t, "tools/a.yml", f.find("a").File)
 	require.Equal(t, "@tools/deep/c.lua", f.find("c").Chunk)
+}
+
+// A file that is named has to be a tool, though its folder is looked through as well.
+func TestLoadNamedInFolder(t *testing.T) {
+	f := newFolder(t, map[string]string{"tools/a.lua": "local x = 1\n", "tools/b.lua": "local x = 1\n"})
+	f.o.Dirs = []string{"tools", "tools/a.lua"}
+	_, errs := f.load()
+	require.Len(t, errs, 1)
+	require.Contains(t, errs[0], "tools/a.lua: the script defines no global table tool")
 }
 
 func TestLoadSingleFiles(t *testing.T) {
@@ -116,7 +132,7 @@ func TestLoadSingleFiles(t *testing.T) {
 	names, errs := f.load()
 	require.Equal(t, []string{"w", "x"}, names)
 	require.Equal(t, []string{
-		"gone: no such file: file does not exist; check the path; it begins at the folder of the configuration",
+		"gone: no such file; check the path; it begins at the folder of the configuration",
 		"y.lua: the script defines no global table tool; write tool = { name = ..., description = ..., parameters = { ... } }",
 		"z.txt: the name of a tool file ends in .yaml, .yml, .luau or .lua",
 	}, errs)

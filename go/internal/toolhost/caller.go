@@ -15,3 +15,6 @@ func CallerOf(ctx context.Context) Caller {
 	caller, _ := ctx.Value(callerKey{}).(Caller)
 	return caller
 }
+
+// Faces are all that a Caller's Face can be.
+func Faces() []string { return []string{"cli", "http", "mcp", "agent", "tool", "approval"} }

@@ -32,6 +32,13 @@ const (
 	NeedsApproval Code = "needs_approval" // an operator has to approve the call first
 )
 
+// Codes are all codes that a call can end with.
+func Codes() []Code {
+	return []Code{
+		BadRequest, Unauthorized, Permission, NotFound, Timeout, TooLarge, RateLimited, Cancelled, ToolError, Upstream, Busy, NeedsApproval,
+	}
+}
+
 // Error is how a call of a tool failed, as a client may see it: no paths of the host, no stacks, no secrets.
 type Error struct {
 	Code       Code

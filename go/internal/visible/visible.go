@@ -103,3 +103,14 @@ func escape(r rune) string {
 	}
 	return fmt.Sprintf(`\u{%x}`, r)
 }
+
+// Word is a word as a person gives it to a shell: in quotes where it needs them.
+func Word(word string) string {
+	special := func(r rune) bool {
+		return !strings.ContainsRune("/.-_=:@%+,", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}
+	if word != "" && strings.IndexFunc(word, special) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

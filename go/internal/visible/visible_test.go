@@ -80,3 +80,11 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+func TestWord(t *testing.T) {
+	for word, want := range map[string]string{
+		"tools/a-b.yaml": "tools/a-b.yaml", "my tools/a.yaml": "'my tools/a.yaml'", "it's": `'it'\''s'`, "": "''", "$HOME": "'$HOME'", "é": "'é'",
+	} {
+		require.Equal(t, want, visible.Word(word))
+	}
+}

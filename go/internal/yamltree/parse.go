@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
@@ -18,14 +19,14 @@ func Parse(text []byte, each func(document *yaml.Node) error) error {
 	acceptVersions(text)
 	loader, err := yaml.NewLoader(bytes.NewReader(text))
 	if err != nil {
-		return syntax(err)
+		return syntax(text, err)
 	}
 	for {
 		var node yaml.Node
 		if err := loader.Load(&node); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
-			return syntax(err)
+			return syntax(text, err)
 		}
 		if err := each(&node); err != nil {
 			return err
@@ -46,7 +47,7 @@ func Footprint(text []byte) int64 {
 }
 
 // syntax is an error of the library.
-func syntax(err error) error {
+func syntax(text []byte, err error) error {
 	e := &Error{Problem: err.Error()}
 	var many *yaml.LoadErrors
 	var one *yaml.LoadError
@@ -59,7 +60,37 @@ func syntax(err error) error {
 			e.Column = 1
 		}
 	}
+	if column := tabAt(text, e); column > 0 {
+		e.Problem, e.Column = "there is a tab, where YAML wants spaces", column
+	}
 	return e
+}
+
+// tabAt is the column of the tab that an error is about; 0 where it is about something else. The library has several
+// names for what a tab leads to, and counts columns in its own way.
+func tabAt(text []byte, e *Error) int {
+	line := lineOf(text, e.Line)
+	indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]
+	first := 1 + bytes.IndexByte(indent, '\t')
+	if first == 0 {
+		first = 1 + utf8.RuneCount(line[:max(0, bytes.IndexByte(line, '\t'))])
+	}
+	switch {
+	case !bytes.ContainsRune(line, '\t'):
+	case strings.Contains(e.Problem, "tab character"):
+		return first
+	case strings.Contains(e.Problem, "cannot start any token") && e.Column <= len(line) && line[e.Column-1] == '\t':
+		return first
+	}
+	return 0
+}
+
+func lineOf(text []byte, line int) []byte {
+	for ; line > 1; line-- {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	text, _, _ = bytes.Cut(text, []byte("\n"))
+	return text
 }
 
 // notUTF8 says where a text stops being UTF-8.

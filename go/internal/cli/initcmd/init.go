@@ -62,19 +62,8 @@ func told(dir string, names []string) string {
 	}
 	b.WriteString("  settings for VS Code and Zed; .luau/README.md has those for Neovim\n\nnext:\n")
 	if dir != "." && visible.Line(dir) == dir {
-		fmt.Fprintf(&b, "  cd %s\n", quoted(dir))
+		fmt.Fprintf(&b, "  cd %s\n", visible.Word(dir))
 	}
 	b.WriteString("  luau main.luau\n  luau test\n")
 	return b.String()
-}
-
-// quoted is a word for a shell.
-func quoted(word string) string {
-	plain := func(r rune) bool {
-		return r == '/' || r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-	}
-	if strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -55,7 +55,7 @@ func Command(name string) *cobra.Command {
 			return nil, cobra.ShellCompDirectiveDefault // the shell's own: files
 		},
 	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usagef("%v", err) })
+	cmd.SetFlagErrorFunc(exit.FlagError)
 	f.Register(cmd, "script", "script", 0)
 	f.register(cmd.Flags())
 	return cmd

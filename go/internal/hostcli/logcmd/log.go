@@ -5,16 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/program"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/hostcli/hostflags"
+	"github.com/hukilau/hukilau/go/internal/spelling"
 	"github.com/hukilau/hukilau/go/internal/store"
+	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 // Command makes the command.
@@ -23,14 +27,17 @@ func Command() *cobra.Command {
 	var wanted filterFlags
 	var follow bool
 	cmd := &cobra.Command{
-		Use: "log", Short: "Show what tools did", Args: exit.Verb,
+		Use: "log", Short: "Show what tools did", Args: idOrVerb,
 		Long: `Shows the calls of tools that ended, of all programs that use this project, the newest last. Each line has the begin,
 the id, how it ended, how long it took, the tool, who called, and the error or the arguments.
-"luau log show ID" shows one call whole.`,
+"luau log show ID" shows one call whole, and so does "luau log ID".`,
 		Example: `  luau log --since 1h --status error
   luau log --tool weather --follow
   luau log --json --limit 1000 | jq .duration`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return showOne(cmd, &flags, args[0])
+			}
 			filter, err := wanted.filter(time.Now())
 			if err != nil {
 				return err
@@ -48,6 +55,9 @@ the id, how it ended, how long it took, the tool, who called, and the error or t
 			}
 			return inStore(cmd, project, func(s *store.Store) error {
 				list, err := newest(cmd.Context(), s.Log, filter, wanted.limit)
+				if err == nil && len(list) == 0 {
+					err = noMatch(cmd, s.Log, filter)
+				}
 				if err != nil {
 					return err
 				}
@@ -61,6 +71,48 @@ the id, how it ended, how long it took, the tool, who called, and the error or t
 	cmd.Flags().Bool(program.JSONFlag, false, "each call whole, as one JSON object a line")
 	cmd.AddCommand(showCommand())
 	return cmd
+}
+
+var (
+	idPattern = regexp.MustCompile(`^[0-9a-f][0-9a-f-]{3,35}$`)
+	digit     = regexp.MustCompile(`[0-9]`)
+)
+
+// idOrVerb takes one argument that looks like an id, and no other: that is meant as the name of a command.
+func idOrVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 || !idPattern.MatchString(args[0]) || !digit.MatchString(args[0]) {
+		return exit.Verb(cmd, args)
+	}
+	if len(args) > 1 {
+		return exit.Usagef("%s shows one call; got %q as well", cmd.CommandPath(), args[1])
+	}
+	var other error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != program.JSONFlag && f.Name != "config" {
+			other = exit.Usagef("--%s chooses among calls, and %s is one", f.Name, args[0])
+		}
+	})
+	return other
+}
+
+// noMatch says that a filter chose nothing, and which tool may be meant.
+func noMatch(cmd *cobra.Command, log *store.Log, f store.Filter) error {
+	text := "no call matches"
+	if f.Tool != "" {
+		names, err := log.Tools(cmd.Context())
+		if err != nil {
+			return err
+		}
+		switch near := spelling.Nearest(f.Tool, names); {
+		case slices.Contains(names, f.Tool):
+		case near != "":
+			text += fmt.Sprintf(": the log has no tool %s; did you mean %s?", visible.Line(f.Tool), visible.Line(near))
+		default:
+			text += fmt.Sprintf(": the log has no tool %s", visible.Line(f.Tool))
+		}
+	}
+	_, err := fmt.Fprintln(cmd.ErrOrStderr(), text)
+	return err
 }
 
 // inStore does something with the project's store. Where there is none it says so, but not among lines of JSON.

@@ -2,6 +2,7 @@ package logcmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -24,22 +25,23 @@ func showCommand() *cobra.Command {
 		Use: "show ID", Short: "Show one call whole", Args: exit.OneArg("the id of a call, or the beginning of one"),
 		Long: `Shows one call: its arguments, the result or the error with all detail, what it asked of the host, tokens, and the
 calls that it made. The beginning of an id is enough where no other begins so.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			project, err := hostapp.Locate(flags.Options(cmd, "warn"))
-			if err != nil {
-				return err
-			}
-			s, err := project.OpenStore(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			return show(cmd.Context(), s.Log, args[0], newPrinter(cmd))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return showOne(cmd, &flags, args[0]) },
 	}
 	flags.AddConfig(cmd)
 	cmd.Flags().Bool(program.JSONFlag, false, "as one JSON object")
 	return cmd
+}
+
+func showOne(cmd *cobra.Command, flags *hostflags.Flags, id string) error {
+	project, err := hostapp.Locate(flags.Options(cmd, "warn"))
+	if err != nil {
+		return err
+	}
+	s, err := project.OpenStore(cmd.Context())
+	if err != nil {
+		return err
+	}
+	return errors.Join(show(cmd.Context(), s.Log, id, newPrinter(cmd)), s.Close())
 }
 
 func show(ctx context.Context, log *store.Log, id string, p *printer) error {

@@ -18,20 +18,24 @@ func testCommand() *cobra.Command {
 	var given arguments
 	var test hostapp.ToolTest
 	cmd := &cobra.Command{
-		Use: "test FILE", Short: "Test the tools of a file: their examples, or one call with the given arguments", Args: exit.OneArg("the file of a tool"),
+		Use: "test [FILE | FOLDER | NAME]", Short: "Test tools: their examples, or one call with the given arguments",
+		Long: `Tests the tools of a file or of a folder, the tool with a name, or all tools of the project: it runs their examples.
+With --param or --json one tool is called with these arguments in place of its examples.`,
+		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			object, err := given.object(cmd)
 			if err != nil {
 				return err
 			}
-			o := flags.Options(cmd, "error")
-			o.Also, o.Offline = args, test.Replay != ""
-			project, err := hostapp.Open(cmd.Context(), o)
+			if len(args) > 0 {
+				test.Target = args[0]
+			}
+			test.Params, test.JSON, test.Told = given.params, object, cmd.ErrOrStderr()
+			project, err := hostapp.OpenTest(cmd.Context(), flags.Options(cmd, "error"), &test)
 			if err != nil {
 				return err
 			}
 			defer project.Close()
-			test.File, test.Params, test.JSON, test.Told = args[0], given.params, object, cmd.ErrOrStderr()
 			colour := app.Coloured(cmd.OutOrStdout())
 			var written error
 			test.Check = func(s hostapp.Step) {
@@ -53,11 +57,18 @@ func testCommand() *cobra.Command {
 	}
 	flags.Add(cmd)
 	given.add(cmd)
-	cmd.Flags().StringVar(&test.Tool, "tool", "", "`name` of the tool, where the file has several")
+	cmd.Flags().StringVar(&test.Tool, "tool", "", "`name` of the tool, where there are several")
 	cmd.Flags().StringVar(&test.Source, "source", "", "`name` of a [tools.script] whose configuration the tool gets")
 	cmd.Flags().StringVar(&test.Record, "record", "", "`file` that gets every answer of servers and models, for --replay")
 	cmd.Flags().StringVar(&test.Replay, "replay", "", "`file` of --record: its answers are given back, and nothing is sent")
 	return cmd
+}
+
+func atMostOne(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return exit.Usagef("%s takes one file, folder or name; got %q as well", cmd.CommandPath(), args[1])
+	}
+	return nil
 }
 
 func step(s hostapp.Step, colour bool) string {

@@ -3,12 +3,14 @@ package toolcmd
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/hostcli/hostflags"
+	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 // Command makes the command.
@@ -27,11 +29,11 @@ func initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init NAME", Short: "Write a working tool to begin with", Args: exit.OneArg("the name of the tool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := hostapp.NewTool(flags.Options(cmd, "error"), args[0], lua)
+			path, next, err := hostapp.NewTool(cmd.Context(), flags.Options(cmd, "error"), args[0], lua)
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n\nTry it:\n  luau tool test %s\n  luau tool call %s --param text=\"one two two\"\n  luau serve\n", path, path, args[0])
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n\nTry it:\n  %s\n", visible.Line(path), visible.Text(strings.Join(next, "\n  ")))
 			return err
 		},
 	}
