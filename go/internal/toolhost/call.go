@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -139,7 +140,7 @@ func (c *call) find() *Error {
 // shortened keeps what a client sent from filling an answer.
 func shortened(text string) string {
 	if len(text) > 100 {
-		return text[:100] + "..."
+		return strings.ToValidUTF8(text[:100], "") + "..." // the cut may be within a character
 	}
 	return text
 }
