@@ -89,7 +89,7 @@ type call struct {
 	told       told
 }
 
-// run is the pipeline: find, validate, defaults, permission, rate, approval, run, validate the result.
+// run is the pipeline: look at the session, find, validate, defaults, permission, rate, approval, run, validate the result.
 func (c *call) run(ctx context.Context) (answer *Answer, failed *Error) {
 	ctx, end := c.traced(ctx)
 	if end != nil {
@@ -100,6 +100,11 @@ func (c *call) run(ctx context.Context) (answer *Answer, failed *Error) {
 			failed = c.clientError(failed)
 		}
 	}()
+	if c.parent == nil { // a tool's own name for a session is longer by what stands before it
+		if failed := checkSession(c.req.Caller.Session); failed != nil {
+			return nil, failed
+		}
+	}
 	if failed := c.find(); failed != nil {
 		return nil, failed
 	}
