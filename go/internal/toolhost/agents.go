@@ -65,7 +65,7 @@ func (c *call) callForModel(session string) func(context.Context, string, json.R
 	return func(ctx context.Context, name string, arguments json.RawMessage) (string, bool) {
 		answer, failed := c.child(ctx, name, arguments, "agent", session)
 		if failed != nil {
-			return failed.Message, true
+			return failed.Text(), true
 		}
 		return string(answer.JSON), false
 	}

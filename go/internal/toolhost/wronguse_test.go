@@ -106,3 +106,17 @@ func TestNamesOfSessions(t *testing.T) {
 		require.Less(t, len(failed.Message), 200)
 	}
 }
+
+// A model that called a tool reads what a client of MCP does.
+func TestAModelReadsTheCodeOfAnError(t *testing.T) {
+	p := fakemodel.New(
+		fakemodel.Answer{Calls: []models.ToolCall{{ID: "1", Name: "sell", Arguments: []byte("{}")}}},
+		fakemodel.Answer{Text: "Sold out."})
+	ask := tool(t, "ask", `function invoke(ctx) return ctx.generate("m", "Buy", { tools = { "sell" } }) end`)
+	ask.Permissions.Models, ask.Permissions.Tools = []string{"m"}, []string{"sell"}
+	o := withModel(p)
+	_, failed := call(newHost(t, o, ask, tool(t, "sell", `function invoke() error({ code = "sold_out", message = "only 5", [1] = "x", left = 5 }) end`)), "ask", "{}")
+	require.Nil(t, failed)
+	last := p.Requests()[1].Messages
+	require.Equal(t, "only 5\ncode: sold_out\ndata: {\"1\":\"x\",\"left\":5}", last[len(last)-1].Parts[0].Result.Text)
+}
