@@ -18,6 +18,9 @@ func (h *Host) shownError(tool string, failed *toolhost.Error) error {
 		if failed.Code == toolhost.Timeout || failed.Detail == "memory" {
 			script.Message = failed.Message // it names tool and limit
 		}
+		if _, more, raised := strings.Cut(failed.Text(), "\ncode: "); raised { // as other faces tell it
+			script.Message += "\ncode: " + more
+		}
 		script.Message = h.Project.redact(script.Message)
 		h.Project.showPlaces(script)
 		return script

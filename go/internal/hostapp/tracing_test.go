@@ -32,7 +32,7 @@ func TestCallsAreTracedWhereTheVariablesSaySo(t *testing.T) {
 	for _, span := range spans.ScopeSpans[0].Spans {
 		names[span.Name] = span.GetStatus().GetMessage()
 	}
-	require.Equal(t, map[string]string{"tool waits": failed.Message, "tool.emit": ""}, names)
+	require.Equal(t, map[string]string{"tool waits": failed.Message, "ctx.emit": ""}, names)
 }
 
 func TestOtherProtocolsOfTracesAreRefused(t *testing.T) {

@@ -180,6 +180,7 @@ func TestErrors(t *testing.T) {
 		"x = \x1b[31m":                     `m.luau:1: expected an expression, got "\x1b"`,
 		"x = $" + strings.Repeat("x", 99):  "m.luau:1: expected an expression, got `$`",
 		strings.Repeat("x", 99) + " @":     "m.luau:1: expected",
+		"local '" + strings.Repeat("é", 40) + "'": "m.luau:1: expected a name, got `'" + strings.Repeat("é", 19) + "`...",
 	} {
 		_, err := Parse("m", Source{"@m.luau", source}, nil)
 		var e *Error

@@ -3,6 +3,7 @@ package luaudoc
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // parser reads one file. What it is not to keep it reads and drops. It fails as the lexer does.
@@ -149,7 +150,7 @@ func (p *parser) got() string {
 	const most = 40
 	text, rest := p.text(), ""
 	if len(text) > most {
-		text, rest = text[:most], "..."
+		text, rest = strings.ToValidUTF8(text[:most], ""), "..."
 	}
 	quoted := strconv.Quote(text) // what a terminal would obey is escaped
 	switch {

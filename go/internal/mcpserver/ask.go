@@ -3,9 +3,12 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
@@ -40,11 +43,34 @@ func (s *Server) sessionAsk(request context.Context, req *mcp.CallToolRequest) a
 		to, cancel := context.WithTimeoutCause(request, s.options.AskTime, errNoAnswer)
 		defer cancel()
 		defer context.AfterFunc(ctx, cancel)()
-		answer, err := req.Session.Elicit(to, question)
-		if err != nil && context.Cause(to) == errNoAnswer {
+		said := &said{}
+		answer, err := req.Session.Elicit(context.WithValue(to, saidKey{}, said), question)
+		switch {
+		case err != nil && said.answer != nil:
+			return said.answer, nil // whoever asked looks at it, as in the revisions without sessions
+		case err != nil && context.Cause(to) == errNoAnswer:
 			return nil, errNoAnswer
 		}
 		return answer, err
+	}
+}
+
+// said is what a client answered to a question, before the SDK holds it against the question's schema: an answer that
+// does not fit is an error of another kind than none.
+type said struct{ answer *mcp.ElicitResult }
+
+type saidKey struct{}
+
+// keeping notes answers of clients where their context asks for it.
+func keeping(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, req)
+		if answer, ok := result.(*mcp.ElicitResult); ok && err == nil {
+			if kept, ok := ctx.Value(saidKey{}).(*said); ok {
+				kept.answer = answer
+			}
+		}
+		return result, err
 	}
 }
 
@@ -86,18 +112,40 @@ func (a *askingSink) Elicit(ctx context.Context, message string, wanted []byte) 
 	if err != nil {
 		return nil, elicitFailed(err)
 	}
-	said := map[string]any{"action": answer.Action}
-	if answer.Action == "accept" {
-		content := any(answer.Content)
-		if answer.Content == nil {
-			content = map[string]any{}
+	return checkedAnswer(form, answer)
+}
+
+// mostFaults is how many faults of an answer are told.
+const mostFaults = 5
+
+// checkedAnswer is what the user said, if that is an answer to the question.
+func checkedAnswer(form *schema.Schema, answer *mcp.ElicitResult) ([]byte, error) {
+	told := map[string]any{"action": answer.Action}
+	switch answer.Action {
+	case "accept":
+		content := map[string]any{}
+		if answer.Content != nil {
+			content = answer.Content
 		}
-		if wrong := form.Validate(content); len(wrong) > 0 {
-			return nil, &luau.Error{Code: "invalid_answer", Message: "ctx.elicit: the client's answer does not match the schema: " + wrong[0].Message}
+		completed := form.Defaults(content)
+		if wrong := form.Validate(completed); len(wrong) > 0 {
+			var faults []string
+			for _, fault := range wrong[:min(len(wrong), mostFaults)] {
+				faults = append(faults, strings.TrimPrefix(fault.Pointer+": "+fault.Message, ": "))
+			}
+			return nil, invalidAnswer("the answer does not fit the schema that was asked for: " + strings.Join(faults, "; "))
 		}
-		said["content"] = content
+		told["content"] = completed
+	case "decline", "cancel":
+	default:
+		return nil, invalidAnswer(fmt.Sprintf("the client answered with the action %.40q, which is none of accept, decline and cancel", answer.Action))
 	}
-	return jsonvalue.Encode(said)
+	return jsonvalue.Encode(told)
+}
+
+// invalidAnswer is about a client that asked its user, or could have, and did not do it well.
+func invalidAnswer(message string) error {
+	return &luau.Error{Code: "invalid_answer", Message: "ctx.elicit: " + message}
 }
 
 func formOf(wanted []byte) (*schema.Schema, error) {
@@ -110,10 +158,24 @@ func formOf(wanted []byte) (*schema.Schema, error) {
 
 // elicitFailed is an error of the client, as a script sees it.
 func elicitFailed(err error) error {
+	var refused *jsonrpc.Error
+	if errors.As(err, &refused) && refused.Code == jsonrpc.CodeInvalidParams {
+		// So clients say that what their user answered does not fit, and that they cannot show such a form.
+		return invalidAnswer("the client refused the question, or its user's answer: " + clipped(refused.Message))
+	}
 	if failed, ok := err.(*luau.Error); ok {
 		return &luau.Error{Code: failed.Code, Message: "ctx.elicit: " + failed.Message}
 	}
-	return &luau.Error{Code: notAvailable, Message: "ctx.elicit: the client cannot ask its user: " + err.Error()}
+	return &luau.Error{Code: notAvailable, Message: "ctx.elicit: the client cannot ask its user: " + clipped(err.Error())}
+}
+
+// clipped is what a client said, where it becomes part of an error.
+func clipped(text string) string {
+	const most = 500
+	if len(text) > most {
+		text = text[:most] + "..."
+	}
+	return strings.ToValidUTF8(text, "")
 }
 
 // mostShown is how many bytes of arguments a user is shown. Nobody approves what they have not seen: longer ones
@@ -142,7 +204,10 @@ func (s *Server) askApproval(ctx context.Context, request toolhost.Request, need
 	if err != nil || answer.Action == "cancel" {
 		return nil, needs
 	}
-	approved, _ := answer.Content["approve"].(bool)
+	approved, decided := answer.Content["approve"].(bool)
+	if answer.Action == "accept" && !decided {
+		return nil, needs
+	}
 	approved = approved && answer.Action == "accept"
 	if failed := s.host.DecideApproval(ctx, id, approved, approver); failed != nil {
 		return nil, failed

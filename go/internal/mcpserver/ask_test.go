@@ -2,8 +2,10 @@ package mcpserver_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,6 +72,52 @@ func TestElicitInASession(t *testing.T) {
 	m, _ = p.answer()
 	require.Equal(t, true, m.at("result.isError"))
 	require.Contains(t, m.at("result.content.0.text"), "ctx.elicit")
+}
+
+// An answer that does not fit is another error than a client with nobody to ask, whoever finds it: the client, the SDK
+// or we.
+func TestAnswersThatDoNotFit(t *testing.T) {
+	f := serving(t, tool(t, "asks", `function invoke(ctx)
+		local ok, answer = pcall(ctx.elicit, "Who?", {
+			type = "object",
+			properties = { name = { type = "string" }, age = { type = "integer", default = 7 } },
+			required = { "name" },
+		})
+		return if ok then answer else { code = answer.code, message = answer.message }
+	end`))
+	const wrong = `{"name":7,"age":"x"}`
+	fits := func(m message) {
+		t.Helper()
+		require.Equal(t, "invalid_answer", m.at("result.structuredContent.code"), "%v", m)
+		require.Equal(t, "ctx.elicit: the answer does not fit the schema that was asked for: /age: must be an integer, not a string; "+
+			"/name: must be a string, not a number", m.at("result.structuredContent.message"))
+	}
+	p := f.greeted(t, "2025-11-25", form)
+	ask := func(answer func(q message) string) message {
+		t.Helper()
+		p.send(callOf("1", "asks", "{}"))
+		p.send(answer(p.question()))
+		m, _ := p.answer()
+		return m
+	}
+	fits(ask(func(q message) string { return reply(q, "accept", wrong) }))
+	w := f.web(t)
+	fits(w.ask("asks", answering(w.ask("asks", "").at("result.requestState"), "accept", wrong)))
+
+	m := ask(func(q message) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"error":{"code":-32602,"message":"result content does not match: %s"}}`, q["id"], strings.Repeat("x", 1000))
+	})
+	require.Equal(t, "invalid_answer", m.at("result.structuredContent.code"))
+	require.Contains(t, m.at("result.structuredContent.message"), "the client refused the question, or its user's answer: ")
+	require.Less(t, len(m.at("result.structuredContent.message").(string)), 700)
+	m = ask(func(q message) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"error":{"code":-32601,"message":"no such method"}}`, q["id"])
+	})
+	require.Equal(t, "not_available", m.at("result.structuredContent.code"))
+	m = ask(func(q message) string { return reply(q, "shrug", "{}") })
+	require.Equal(t, "invalid_answer", m.at("result.structuredContent.code"))
+	m = ask(func(q message) string { return reply(q, "accept", `{"name":"Ada"}`) })
+	require.Equal(t, map[string]any{"action": "accept", "content": map[string]any{"name": "Ada", "age": json.Number("7")}}, m.at("result.structuredContent"))
 }
 
 func TestElicitFromAClientThatCannotAsk(t *testing.T) {
@@ -207,11 +255,13 @@ func TestApprovalByTheClientsUser(t *testing.T) {
 		require.Equal(t, true, m.at("result.isError"))
 		require.Equal(t, "the user did not approve the call of the tool 'sends'", m.at("result.content.0.text"))
 	}
-	p.send(callOf("3", "sends", `{"i":3}`))
-	p.send(reply(p.question(), "cancel", "{}"))
-	m, _ = p.answer()
-	require.Equal(t, true, m.at("result.isError"))
-	require.Contains(t, m.at("result.content.0.text"), "luau approvals approve "+f.approval(t, store.Pending).ID)
+	for _, undecided := range []struct{ action, content string }{{"cancel", "{}"}, {"accept", `{"approve":"yes"}`}} {
+		p.send(callOf("3", "sends", `{"i":3}`))
+		p.send(reply(p.question(), undecided.action, undecided.content))
+		m, _ = p.answer()
+		require.Equal(t, true, m.at("result.isError"))
+		require.Contains(t, m.at("result.content.0.text"), "luau approvals approve "+f.approval(t, store.Pending).ID)
+	}
 
 	w := f.web(t)
 	m = w.ask("sends", "")

@@ -96,12 +96,10 @@ func (s *Server) finish(req *mcp.CallToolRequest, o outcome) (*mcp.CallToolResul
 			Code: mcp.CodeMissingRequiredClientCapabilities, Message: s.options.Redact(o.failed.Message),
 			Data: json.RawMessage(`{"requiredCapabilities":{"elicitation":{}}}`),
 		}
-	case o.failed.Code == toolhost.NotFound:
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: s.options.Redact(o.failed.Message)}
-	case o.failed.Code == toolhost.BadRequest && req.ProtocolVersion() < toolsRefuse:
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: s.options.Redact(text(o.failed))}
+	case o.failed.Code == toolhost.NotFound, o.failed.Code == toolhost.BadRequest && req.ProtocolVersion() < toolsRefuse:
+		return nil, s.protocolError(o.failed)
 	}
-	return refusal(s.options.Redact(text(o.failed)), o.failed.ID), nil
+	return s.refusal(o.failed), nil
 }
 
 // structured says whether a result that is no object is told as it is, and not only as text: where the revision

@@ -99,7 +99,7 @@ func TestD14ErrorOfAToolWithAResultSchema(t *testing.T) {
 	p.send(callOf("1", "throws", "{}"))
 	m, _ := p.answer()
 	require.Equal(t, true, m.at("result.isError"))
-	require.Equal(t, "no luck today", m.at("result.content.0.text"))
+	require.Equal(t, "no luck today\ncode: no_luck", m.at("result.content.0.text"))
 	require.NotEmpty(t, m.at("result._meta.hukilau/call"))
 	require.NotContains(t, m["result"], "structuredContent")
 }

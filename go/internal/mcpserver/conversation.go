@@ -9,6 +9,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
 // Without sessions a server cannot ask its client. A question to the user is the answer to the request, and the
@@ -91,7 +93,7 @@ func (c *conversation) put() *mcp.CallToolResult {
 	state, ok := c.server.suspended.add(c, c.server.options.AskTime)
 	if !ok {
 		c.cancel(errNoAnswer)
-		return refusal("too many calls wait for an answer of their users; try again later", "")
+		return c.server.refusal(&toolhost.Error{Code: toolhost.Busy, Message: "too many calls wait for an answer of their users; try again later"})
 	}
 	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{asked: c.open.form}, RequestState: state}
 }

@@ -73,6 +73,7 @@ func New(o Options) *Server {
 			Capabilities: capabilities(),
 		})
 	s.mcp.AddReceivingMiddleware(negotiating, s.listing)
+	s.mcp.AddSendingMiddleware(keeping)
 	s.Changed()
 	return s
 }

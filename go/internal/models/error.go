@@ -30,18 +30,22 @@ type Error struct {
 	Code       Code
 	Message    string
 	Provider   string        // as "openai"; empty when the failure is the host's own
+	Model      string        // as the configuration calls it; empty where nobody said
 	Status     int           // of HTTP; 0: none came
 	Retryable  bool          // the same request may succeed later
 	RetryAfter time.Duration // what the provider asks to wait; 0: it did not say
 	Cause      error
 }
 
-// Error gives the provider and the message in one line.
+// Error gives the model, or else the provider, and the message in one line.
 func (e *Error) Error() string {
-	if e.Provider == "" {
-		return e.Message
+	switch {
+	case e.Model != "":
+		return "model " + e.Model + ": " + e.Message
+	case e.Provider != "":
+		return e.Provider + ": " + e.Message
 	}
-	return e.Provider + ": " + e.Message
+	return e.Message
 }
 
 // Unwrap gives the cause.
@@ -55,6 +59,9 @@ func (e *Error) ErrorFields() map[string]any {
 	fields := map[string]any{"retryable": e.Retryable}
 	if e.Provider != "" {
 		fields["provider"] = e.Provider
+	}
+	if e.Model != "" {
+		fields["model"] = e.Model
 	}
 	if e.Status != 0 {
 		fields["status"] = float64(e.Status)

@@ -18,12 +18,23 @@ type JSONOptions struct {
 type OutputError struct {
 	Text       string // the last answer, cut when it is very long
 	Violations []string
-	Repairs    int // turns that were tried
+	Repairs    int    // turns that were tried
+	Model      string // as the configuration calls it; empty where nobody said
 }
 
 // Error says what was wrong with the last answer.
 func (e *OutputError) Error() string {
-	return fmt.Sprintf("the model gave no valid JSON, also after %d repairs: %s", e.Repairs, strings.Join(e.Violations, "; "))
+	who, also := "the model", ""
+	if e.Model != "" {
+		who = "model " + e.Model
+	}
+	switch {
+	case e.Repairs == 1:
+		also = ", also after 1 repair"
+	case e.Repairs > 1:
+		also = fmt.Sprintf(", also after %d repairs", e.Repairs)
+	}
+	return who + " gave no valid JSON" + also + ": " + strings.Join(e.Violations, "; ")
 }
 
 // ErrorCode is the code as scripts see it.
@@ -35,7 +46,11 @@ func (e *OutputError) ErrorFields() map[string]any {
 	for i, v := range e.Violations {
 		violations[i] = v
 	}
-	return map[string]any{"text": e.Text, "violations": violations, "retryable": false}
+	fields := map[string]any{"text": e.Text, "violations": violations, "retryable": false}
+	if e.Model != "" {
+		fields["model"] = e.Model
+	}
+	return fields
 }
 
 // Bounds of what a repair turn and an error repeat.
@@ -71,7 +86,7 @@ func GenerateJSON(ctx context.Context, p Provider, r *Request, schema any, o JSO
 			return tree, response, nil
 		}
 		if turn == o.Repairs {
-			return nil, response, &OutputError{cut(response.Text(), maxRepeated), violations, turn}
+			return nil, response, &OutputError{Text: cut(response.Text(), maxRepeated), Violations: violations, Repairs: turn}
 		}
 		asked.Messages = append(asked.Messages[:len(asked.Messages):len(asked.Messages)],
 			TextMessage(RoleAssistant, cut(response.Text(), maxRepeated)), TextMessage(RoleUser, repairPrompt(violations)))

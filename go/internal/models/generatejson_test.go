@@ -84,6 +84,7 @@ func TestX21RepairsOfGeneratedJSON(t *testing.T) {
 	p = said(prose, right)
 	_, _, err = models.GenerateJSON(t.Context(), p, ask("who"), personSchema, none)
 	require.ErrorAs(t, err, &failed)
+	require.EqualError(t, failed, "the model gave no valid JSON: /age: must be a number of at least 0")
 	require.Len(t, p.Requests(), 1)
 }
 

@@ -65,7 +65,7 @@ func (c *call) callForModel(session string) func(context.Context, string, json.R
 	return func(ctx context.Context, name string, arguments json.RawMessage) (string, bool) {
 		answer, failed := c.child(ctx, name, arguments, "agent", session)
 		if failed != nil {
-			return failed.Message, true
+			return failed.Text(), true
 		}
 		return string(answer.JSON), false
 	}
@@ -101,6 +101,9 @@ func (m *memory) recent() int {
 
 // NewAgent implements toolmod.Host. The agent lives until it is closed, at most as long as the call.
 func (c *call) NewAgent(_ context.Context, name string, config []byte) (toolmod.Agent, error) {
+	if len(name) > maxName {
+		return nil, badRequest("ctx.create_agent: the name of an agent has at most %d bytes, this one has %d", maxName, len(name))
+	}
 	var a agentConfig
 	if err := readStrict(config, &a, "ctx.create_agent: the agent "+shortened(name)); err != nil {
 		return nil, err
@@ -157,12 +160,12 @@ func readInput(text []byte) (models.Message, error) {
 		return models.TextMessage(models.RoleUser, plain), nil
 	}
 	var m askedMessage
-	if err := readStrict(text, &m, "agent:input"); err != nil {
+	if err := readStrict(text, &m, "agent.input"); err != nil {
 		return models.Message{}, err
 	}
 	message, err := m.message()
 	if err != nil {
-		return models.Message{}, badRequest("agent:input: %s", err)
+		return models.Message{}, badRequest("agent.input: %s", err)
 	}
 	return message, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -93,7 +94,7 @@ type call struct {
 	told       told
 }
 
-// run is the pipeline: find, validate, defaults, permission, rate, approval, run, validate the result.
+// run is the pipeline: look at the session, find, validate, defaults, permission, rate, approval, run, validate the result.
 func (c *call) run(ctx context.Context) (answer *Answer, failed *Error) {
 	ctx, end := c.traced(ctx)
 	if end != nil {
@@ -104,6 +105,11 @@ func (c *call) run(ctx context.Context) (answer *Answer, failed *Error) {
 			failed = c.clientError(failed)
 		}
 	}()
+	if c.parent == nil { // a tool's own name for a session is longer by what stands before it
+		if failed := checkSession(c.req.Caller.Session); failed != nil {
+			return nil, failed
+		}
+	}
 	if failed := c.find(); failed != nil {
 		return nil, failed
 	}
@@ -144,7 +150,7 @@ func (c *call) find() *Error {
 // shortened keeps what a client sent from filling an answer.
 func shortened(text string) string {
 	if len(text) > 100 {
-		return text[:100] + "..."
+		return strings.ToValidUTF8(text[:100], "") + "..." // the cut may be within a character
 	}
 	return text
 }

@@ -1,6 +1,25 @@
 package toolhost
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// maxName is how many bytes the name of a session or of an agent may have.
+const maxName = 200
+
+// checkSession looks at the name of a session, which may come from anywhere. "" is none.
+func checkSession(name string) *Error {
+	strange := func(r rune) bool { return r < ' ' || r > '~' }
+	if len(name) <= maxName && !strings.ContainsFunc(name, strange) {
+		return nil
+	}
+	return &Error{
+		Code: BadRequest, Detail: "session",
+		Message: fmt.Sprintf("the name of a session has 1 to %d printable ASCII characters; this one has %d bytes", maxName, len(name)),
+	}
+}
 
 type callerKey struct{}
 

@@ -129,7 +129,7 @@ func scriptFailure(err error, code luau.Code) *Error {
 	case "upstream":
 		failed.Code = Upstream
 	}
-	if raised, ok := script.Value.(map[string]any); ok {
+	if raised, ok := jsonTree(script.Value).(map[string]any); ok {
 		failed.Data = raised
 		if text, ok := raised["message"].(string); ok && text != "" {
 			failed.Message = text
@@ -170,10 +170,11 @@ func (c *call) clientError(failed *Error) *Error {
 	if copied.ID == "" {
 		copied.ID = c.id
 	}
-	shown := c.host.options.Redact
+	shown := func(text string) string { return strings.ToValidUTF8(c.host.options.Redact(text), "\uFFFD") }
 	if folder := strings.TrimSuffix(c.host.options.Folder, "/"); folder != "" {
 		inside := strings.NewReplacer(folder+"/", "", folder, ".")
-		shown = func(text string) string { return inside.Replace(c.host.options.Redact(text)) }
+		whole := shown
+		shown = func(text string) string { return inside.Replace(whole(text)) }
 	}
 	copied.Message, copied.Detail, copied.Data = shown(copied.Message), shown(copied.Detail), jsonvalue.EachText(copied.Data, shown)
 	return &copied

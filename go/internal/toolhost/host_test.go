@@ -123,6 +123,8 @@ func TestCallFails(t *testing.T) {
 	_, failed := call(h, "nothing", "{}")
 	require.Equal(t, toolhost.NotFound, failed.Code)
 	require.Equal(t, "no tool registered with name: nothing", failed.Message)
+	_, failed = call(h, "a"+strings.Repeat("\u00e9", 100), "{}")
+	require.Equal(t, "no tool registered with name: a"+strings.Repeat("\u00e9", 49)+"...", failed.Message, "no half of a character")
 	_, failed = call(h, "bad", "{}")
 	require.Equal(t, toolhost.ToolError, failed.Code)
 	require.Equal(t, "tools/bad.yaml:3: attempt to index nil with 'y'", failed.Message)

@@ -1,8 +1,10 @@
 package toolhost
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,23 +59,42 @@ func (c *call) model(name string) (Model, error) {
 	if !known {
 		return Model{}, &luau.Error{Code: "not_found", Message: fmt.Sprintf("there is no model %q: add [models.%s] to hukilau.toml", shortened(name), shortened(name))}
 	}
-	m.Provider = c.counted(models.WithBudget(m.Provider, c.budget))
+	m.Provider = c.counted(models.WithBudget(m.Provider, c.budget), name)
 	return m, nil
 }
 
-// counted notes what p uses, and how long its requests take, in the log of the call.
-func (c *call) counted(p models.Provider) models.Provider {
+// counted notes what p uses, and how long its requests take, in the log of the call. Errors of p name the model.
+func (c *call) counted(p models.Provider, name string) models.Provider {
 	return models.ProviderFunc(func(ctx context.Context, r *models.Request, emit func(models.Event) error) (*models.Response, error) {
 		response, err := p.Stream(ctx, r, emit)
 		if response != nil {
 			c.spend(response.Usage)
 		}
-		return response, err
+		return response, named(err, name)
 	})
+}
+
+// named is a failure of a model with the name that the configuration gives it: a tool may use several. A failure of
+// the host's own is about none.
+func named(err error, name string) error {
+	switch failed := err.(type) {
+	case *models.Error:
+		if failed.Provider != "" {
+			copied := *failed
+			copied.Model = name
+			return &copied
+		}
+	case *models.OutputError:
+		copied := *failed
+		copied.Model = name
+		return &copied
+	}
+	return err
 }
 
 // asked is a request as the prelude writes it.
 type asked struct {
+	Call     string          `json:"call"` // what the script called
 	Model    string          `json:"model"`
 	Messages []askedMessage  `json:"messages"`
 	Options  askedOptions    `json:"options"`
@@ -121,19 +142,18 @@ func badRequest(format string, args ...any) error {
 	return &luau.Error{Code: luau.CodeArgument, Message: fmt.Sprintf(format, args...)}
 }
 
-// readStrict decodes what a script wrote; an unknown key is an error.
-func readStrict(text []byte, into any, what string) error {
-	d := json.NewDecoder(strings.NewReader(string(text)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return badRequest("%s: %s", what, strings.TrimPrefix(err.Error(), "json: "))
+// called is the function of ctx that the script called, though the rest may be wrong.
+func (asked) called(text []byte) string {
+	var said struct {
+		Call string `json:"call"`
 	}
-	return nil
+	_ = json.Unmarshal(text, &said)
+	return said.Call
 }
 
 func (c *call) readRequest(text []byte) (*asked, Model, *models.Request, error) {
 	var a asked
-	if err := readStrict(text, &a, "the request to a model"); err != nil {
+	if err := readStrict(text, &a, a.called(text)); err != nil {
 		return nil, Model{}, nil, err
 	}
 	m, err := c.model(a.Model)
@@ -147,12 +167,12 @@ func (c *call) readRequest(text []byte) (*asked, Model, *models.Request, error) 
 	for i, given := range a.Messages {
 		message, err := given.message()
 		if err != nil {
-			return nil, Model{}, nil, badRequest("message %d: %s", i+1, err)
+			return nil, Model{}, nil, badRequest("%s: message %d: %s", a.Call, i+1, err)
 		}
 		r.Messages = append(r.Messages, message)
 	}
 	if len(r.Messages) == 0 {
-		return nil, Model{}, nil, badRequest("the list of messages is empty")
+		return nil, Model{}, nil, badRequest("%s: the list of messages is empty", a.Call)
 	}
 	return &a, m, r, nil
 }
@@ -168,6 +188,9 @@ func (g askedMessage) message() (models.Message, error) {
 	var text string
 	if json.Unmarshal(g.Content, &text) == nil {
 		return models.TextMessage(role, text), nil
+	}
+	if !bytes.HasPrefix(g.Content, []byte("[")) {
+		return models.Message{}, errors.New("its content must be a string or a list of parts")
 	}
 	var parts []askedPart
 	if err := readStrict(g.Content, &parts, "content"); err != nil {
@@ -200,7 +223,7 @@ func (a *asked) within(ctx context.Context, m Model) (context.Context, context.C
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeoutCause(ctx, limit, &models.Error{
-		Code: models.CodeTimeout, Message: fmt.Sprintf("the model did not answer within %s", seconds(limit)), Retryable: true,
+		Code: models.CodeTimeout, Model: a.Model, Message: fmt.Sprintf("no answer within %s", seconds(limit)), Retryable: true,
 	})
 }
 
@@ -244,9 +267,9 @@ func (c *call) generateJSON(ctx context.Context, a *asked, m Model, r *models.Re
 	if err != nil {
 		return nil, err
 	}
-	compiled, err := schema.Compile(doc, "schema")
+	compiled, err := schema.Compile(doc, "the answer")
 	if err != nil {
-		return nil, badRequest("ctx.generate_json: the schema: %s", err)
+		return nil, badRequest("ctx.generate_json: %s", err)
 	}
 	o := models.JSONOptions{
 		Decode: func(text []byte) (any, error) { return jsonvalue.Decode(text, jsonvalue.Options{}) },
@@ -264,7 +287,7 @@ func (c *call) generateJSON(ctx context.Context, a *asked, m Model, r *models.Re
 	}
 	value, response, err := models.GenerateJSON(ctx, m.Provider, r, doc, o)
 	if err != nil {
-		return nil, timedOut(ctx, err)
+		return nil, named(timedOut(ctx, err), a.Model)
 	}
 	answer := answerOf(response)
 	answer["value"] = value

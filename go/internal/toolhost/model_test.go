@@ -60,7 +60,7 @@ func TestGenerateIsRefused(t *testing.T) {
 		`ctx.generate("m", { { role = "robot", content = "x" } })`: "its role must be",
 		`ctx.generate(nil, "x")`:                                   "argument 1 must be the name of a model, got nil",
 		`ctx.generate_json("m", "x")`:                              "argument 3 must be a JSON Schema",
-		`ctx.generate_json("m", "x", { type = "nonsense" })`:       "the schema",
+		`ctx.generate_json("m", "x", { type = "nonsense" })`:       "schema of the answer",
 		`for _ in ctx.generate_stream("m", "x") do end`:            "no answer is left",
 	} {
 		h := granted(t, "ask", "function invoke(ctx) "+source+" end")(withModel(fakemodel.New()))

@@ -157,7 +157,7 @@ func TestToolsCallTools(t *testing.T) {
 			run, err = s.Log.Get(context.Background(), run.ID)
 			require.NoError(t, err)
 			require.NotEmpty(t, run.HostCalls)
-			require.Equal(t, "tool.call", run.HostCalls[0].Name)
+			require.Equal(t, "ctx.tools.call", run.HostCalls[0].Name)
 		}
 	}
 	require.Equal(t, 2, parents)

@@ -7,6 +7,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
 )
 
 // traced begins the span of a call, where the host traces. end closes it, with a span for each host call that
@@ -38,7 +40,7 @@ func (c *call) traceWaits(ctx context.Context, tracer trace.Tracer) {
 	c.told.mu.Lock()
 	defer c.told.mu.Unlock()
 	for _, w := range c.told.waits {
-		if w.Function == "tool.call" {
+		if w.Function == toolmod.CallName {
 			continue // it has a span of its own
 		}
 		_, span := tracer.Start(ctx, w.Function, trace.WithTimestamp(w.Began), trace.WithSpanKind(trace.SpanKindClient))

@@ -160,11 +160,12 @@ func TestA12ThrownValues(t *testing.T) {
 	s := newState(t, luau.Options{})
 	for source, message := range map[string]string{
 		"error({code = 'x', message = 'of a table'})": "of a table",
-		"error({})":    "the error value {}",
-		"error(nil)":   "nil",
-		"error()":      "nil",
-		"error(false)": "false",
-		"error(5)":     "5",
+		"error({})":                            "the error value {}",
+		"error({'a' .. string.rep('é', 300)})": "the error value {\"a" + strings.Repeat("\u00e9", 248) + "...", // no half of a character
+		"error(nil)":                           "nil",
+		"error()":                              "nil",
+		"error(false)":                         "false",
+		"error(5)":                             "5",
 		"error(setmetatable({}, {__tostring = function() return 'shown' end}))": "shown",
 		"error(setmetatable({}, {__tostring = function() error('no') end}))":    "the error value cannot be shown: its __tostring failed",
 		"error(setmetatable({}, {__tostring = function() return 5 end}))":       "5",

@@ -309,7 +309,7 @@ const mostShown = 500
 func shown(v any) string {
 	text := Format(v)
 	if len(text) > mostShown {
-		text = text[:mostShown] + "..."
+		text = strings.ToValidUTF8(text[:mostShown], "") + "..." // the cut may be within a character
 	}
 	return text
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -84,7 +85,7 @@ func ended(err error) bool {
 func shown(path string) string {
 	const most = 200
 	if len(path) > most {
-		path = path[:most] + "..."
+		path = strings.ToValidUTF8(path[:most], "") + "..." // the cut may be within a character
 	}
 	quoted := strconv.Quote(path)
 	if quoted[1:len(quoted)-1] == path {

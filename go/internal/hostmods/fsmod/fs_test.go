@@ -252,6 +252,14 @@ func TestMemory(t *testing.T) {
 	require.Equal(t, []any{"\x00\x00\x00"}, vm.Run(t, `return fs.read("huge", 2^39, 3)`))
 }
 
+// A long path is cut between two characters.
+func TestLongPathsInErrors(t *testing.T) {
+	vm := start(t, t.TempDir(), all)
+	_, message := fails(t, vm, `fs.read("a/" .. string.rep("é/", 90) .. "aé")`)
+	require.Contains(t, message, strings.Repeat("é/", 66)+"...: ")
+	require.NotContains(t, message, `\x`)
+}
+
 // What calls charge is given back: 40 MiB are left, and each of these takes more in all.
 func TestMemoryIsGivenBack(t *testing.T) {
 	dir := t.TempDir()

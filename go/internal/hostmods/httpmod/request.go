@@ -248,7 +248,7 @@ func basicAuth(user *url.Userinfo) string {
 func quote(s string) string {
 	const most = 100
 	if len(s) > most {
-		return strconv.Quote(s[:most]) + "..."
+		return strconv.Quote(strings.ToValidUTF8(s[:most], "")) + "..." // the cut may be within a character
 	}
 	return strconv.Quote(s)
 }

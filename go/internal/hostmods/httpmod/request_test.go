@@ -132,14 +132,15 @@ func TestC05_HeadersOfTheResponse(t *testing.T) {
 
 func TestURLWithoutItsSchemeIsExplained(t *testing.T) {
 	for given, want := range map[string]string{
-		"127.0.0.1:18432/x":  "write http://127.0.0.1:18432/x, or https://",
-		"localhost:8000":     "write http://localhost:8000, or https://",
-		"example.com/a?b=c":  "write http://example.com/a?b=c, or https://",
-		"[::1]:80/":          "write http://[::1]:80/, or https://",
-		"mailto:ada@example": "must begin with http:// or https://",
-		"ftp://example.com/": "must begin with http:// or https://",
-		"/path":              "must begin with http:// or https://",
-		"":                   "must begin with http:// or https://",
+		"127.0.0.1:18432/x":           "write http://127.0.0.1:18432/x, or https://",
+		"localhost:8000":              "write http://localhost:8000, or https://",
+		"example.com/a?b=c":           "write http://example.com/a?b=c, or https://",
+		"[::1]:80/":                   "write http://[::1]:80/, or https://",
+		"mailto:ada@example":          "must begin with http:// or https://",
+		"ftp://example.com/":          "must begin with http:// or https://",
+		"/path":                       "must begin with http:// or https://",
+		"":                            "must begin with http:// or https://",
+		"/" + strings.Repeat("é", 60): `the URL "/` + strings.Repeat("é", 49) + `"... must begin`,
 	} {
 		_, err := parseURL(given)
 		require.ErrorContains(t, err, want, given)

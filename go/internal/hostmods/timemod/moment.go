@@ -126,7 +126,7 @@ func parse(c *luau.Call) error {
 func formatError(c *luau.Call, text, wanted string) error {
 	const most = 60
 	if len(text) > most {
-		text = text[:most] + "..."
+		text = strings.ToValidUTF8(text[:most], "") + "..." // the cut may be within a character
 	}
 	return &luau.Error{Code: "format", Message: fmt.Sprintf("%s: %q is not %s", c.Name(), text, wanted)}
 }

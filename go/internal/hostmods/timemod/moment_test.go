@@ -2,6 +2,7 @@ package timemod_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,16 +83,18 @@ func TestFormat(t *testing.T) {
 		`parse_duration("1h30m")`:        5400.0,
 		`parse_duration("500ms")`:        0.5,
 		`parse_duration("-1.5s")`:        -1.5,
-		`parse_duration("90")`:           `time.parse_duration: "90" is not a duration such as 1h30m, 1.5s or 500ms (units: h, m, s, ms, us, ns)`,
-		`format_duration(5400)`:          "1h30m",
-		`format_duration(3600)`:          "1h",
-		`format_duration(3605)`:          "1h0m5s",
-		`format_duration(600)`:           "10m",
-		`format_duration(0)`:             "0s",
-		`format_duration(0.5)`:           "500ms",
-		`format_duration(-90)`:           "-1m30s",
-		`format_duration(math.huge)`:     "time.format_duration: argument 1 must be a number of seconds, at most 292 years",
-		`make({year = 1970})`:            0.0,
+		`parse_duration("1" .. string.rep("é", 40))`: `time.parse_duration: "1` + strings.Repeat("\u00e9", 29) +
+			`..." is not a duration such as 1h30m, 1.5s or 500ms (units: h, m, s, ms, us, ns)`,
+		`parse_duration("90")`:       `time.parse_duration: "90" is not a duration such as 1h30m, 1.5s or 500ms (units: h, m, s, ms, us, ns)`,
+		`format_duration(5400)`:      "1h30m",
+		`format_duration(3600)`:      "1h",
+		`format_duration(3605)`:      "1h0m5s",
+		`format_duration(600)`:       "10m",
+		`format_duration(0)`:         "0s",
+		`format_duration(0.5)`:       "500ms",
+		`format_duration(-90)`:       "-1m30s",
+		`format_duration(math.huge)`: "time.format_duration: argument 1 must be a number of seconds, at most 292 years",
+		`make({year = 1970})`:        0.0,
 		`make({year = 1996, month = 12, day = 19, hour = 16, minute = 39, second = 57}, "-08:00")`: 851042397.0,
 		`make({year = 1970, fraction = 0.5})`:                                                      0.5,
 		`make({month = 2})`:                                                                        "time.make: argument 1: .year must be a whole number, got nil",

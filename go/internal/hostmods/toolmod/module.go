@@ -90,15 +90,29 @@ type instance struct {
 	last    uint64
 }
 
+// CallName is how errors, the log and traces call the function that calls another tool.
+const CallName = "ctx.tools.call"
+
+// exported is a function, and what scripts call it: that is its name in errors, in tracebacks and in the log.
+type exported struct {
+	shown string
+	do    func(*luau.Call) error
+}
+
 func (i *instance) Exports() map[string]any {
 	exports := map[string]any{}
-	for name, do := range map[string]func(*luau.Call) error{
-		"about": i.about, "config": i.config, "emit": i.emit, "progress": i.progress, "tools": i.tools,
-		"state_load": i.stateLoad, "state_commit": i.stateCommit, "state_get": i.stateGet, "state_swap": i.stateSwap,
-		"call": i.call, "generate": i.generate, "stream": i.stream, "agent": i.agent, "input": i.input, "next": i.next,
-		"needs_input": i.needsInput, "close": i.close, "elicit": i.elicit, "seed": i.seed,
+	for name, f := range map[string]exported{
+		"about": {"ctx.call", i.about}, "config": {"ctx.config", i.config}, "emit": {"ctx.emit", i.emit},
+		"progress": {"ctx.progress", i.progress}, "elicit": {"ctx.elicit", i.elicit},
+		"tools": {"ctx.tools.list", i.tools}, "call": {CallName, i.call},
+		"state_load": {"ctx.state", i.stateLoad}, "state_commit": {"ctx.save_state", i.stateCommit},
+		"state_get": {"ctx.update_state", i.stateGet}, "state_swap": {"ctx.update_state", i.stateSwap},
+		"generate": {"ctx.generate", i.generate}, "stream": {"ctx.generate_stream", i.stream},
+		"agent": {"ctx.create_agent", i.agent}, "input": {"agent.input", i.input}, "next": {"agent.iter", i.next},
+		"needs_input": {"agent.needs_input", i.needsInput}, "close": {"agent.close", i.close},
+		"seed": {"math.random", i.seed},
 	} {
-		exports[name] = luau.Func{Name: "tool." + name, Do: do, MayWait: true}
+		exports[name] = luau.Func{Name: f.shown, Do: f.do, MayWait: true}
 	}
 	return exports
 }

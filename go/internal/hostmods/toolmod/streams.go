@@ -8,6 +8,9 @@ import (
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
+// errClosed names no function: iter and collect read an agent alike.
+var errClosed = &luau.Error{Code: "closed", Message: "the agent is closed"}
+
 // opening is a stream that is being opened, and then that stream. A run may end before it is there.
 type opening struct {
 	mu     sync.Mutex
@@ -53,7 +56,7 @@ func (o *opening) get() (Stream, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed || o.stream == nil {
-		return nil, &luau.Error{Code: "closed", Message: "it is closed"}
+		return nil, errClosed
 	}
 	return o.stream, nil
 }
@@ -68,7 +71,7 @@ func (i *instance) opened(c *luau.Call) (*opening, uint64, error) {
 	if o, known := i.streams[id].(*opening); known && err == nil {
 		return o, id, nil
 	}
-	return nil, 0, &luau.Error{Code: "closed", Message: "it is closed"}
+	return nil, 0, errClosed
 }
 
 // next: (id: string) -> string?
@@ -98,7 +101,7 @@ func (o *opening) agent() (Agent, error) {
 	}
 	a, ok := s.(Agent)
 	if !ok {
-		return nil, &luau.Error{Code: luau.CodeArgument, Message: "it is no agent"}
+		return nil, &luau.Error{Code: luau.CodeArgument, Message: "this is no agent"}
 	}
 	return a, nil
 }
