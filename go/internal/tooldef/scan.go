@@ -55,6 +55,8 @@ func (n *names) mention(i int) {
 	case n.is(i-1, "function") && n.is(i+1, ".") && n.is(i+2, "execute"),
 		n.is(i+1, ".") && n.is(i+2, "execute") && n.is(i+3, "="):
 		n.execute = true
+	case n.is(i+1, ".") && n.is(i+3, "=") && !n.localTool:
+		n.field(i + 2)
 	case n.is(i+1, "=") && !n.localTool:
 		n.globalTool = true
 		if n.lines["tool"] == 0 {
@@ -63,6 +65,18 @@ func (n *names) mention(i int) {
 				n.table(i+2, "tool", 2)
 			}
 		}
+	}
+}
+
+// field notes the line of a field that a statement sets, as tool.approve = true.
+func (n *names) field(i int) {
+	path := "tool." + n.tokens[i].Text
+	if _, noted := n.lines[path]; noted {
+		return
+	}
+	n.lines[path] = n.tokens[i].Line
+	if n.is(i+2, "{") {
+		n.table(i+2, path, 1)
 	}
 }
 
