@@ -311,3 +311,21 @@ func TestErrorsOfCallsAreForPeople(t *testing.T) {
 	require.Error(t, err)
 	require.False(t, errors.Is(err, context.DeadlineExceeded))
 }
+
+// A Lua tool that wants an approval waits for it, and its permissions are what it asks for.
+func TestKeysOfALuaTool(t *testing.T) {
+	inFolder(t, map[string]string{
+		"hukilau.toml": "[tools.script.drop]\npath = 'tools/drop.lua'\nwhere = 'here'\n[tools.policy.open]\napprove = false",
+		"tools/drop.lua": `tool = { name = "drop", approve = true }
+			function tool.execute() return 1 end`,
+		"tools/open.lua": `tool = { name = "open", approve = true, config = { a = 1 }, permissions = { read = { "data" } } }
+			function tool.execute(_, context) return { context.config.a, fs.read("../data/file") } end`,
+		"data/file": "content",
+	})
+	h := hostOf(t, Options{})
+	require.Empty(t, h.Project.Broken())
+	_, failed := call(t, h, "drop", "")
+	require.NotNil(t, failed)
+	require.Equal(t, toolhost.NeedsApproval, failed.Code)
+	require.Equal(t, `[1,"content"]`, result(t, h, "open", ""))
+}

@@ -47,7 +47,7 @@ func NewTool(ctx context.Context, o Options, name string, lua bool) (path string
 	if path, err = p.writeTool(template, path, name); err != nil {
 		return "", nil, err
 	}
-	return path, p.tryIt(path, dir, name, lua), nil
+	return path, p.tryIt(path, dir, name), nil
 }
 
 // newToolDir is the first folder of the configuration.
@@ -88,12 +88,9 @@ func (p *Project) writeTool(template, path, name string) (shown string, err erro
 }
 
 // tryIt are commands that work with a new tool.
-func (p *Project) tryIt(path, dir, name string, lua bool) []string {
+func (p *Project) tryIt(path, dir, name string) []string {
 	const text = ` --param text="one two two"`
 	test, project := "luau tool test "+visible.Word(path), ""
-	if lua { // it has no examples
-		test += text
-	}
 	if p.options.ConfigFile != "" {
 		project = " --config " + visible.Word(p.options.ConfigFile)
 	}

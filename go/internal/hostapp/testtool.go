@@ -95,7 +95,7 @@ func (p *Project) replaceForTest(tools []*tooldef.Tool, source string) error {
 		changed := *t
 		changed.Approve, changed.Rate = false, tooldef.Rate{}
 		if known {
-			changed.Config = script.Config
+			changed.Config = tooldef.Script{Config: script.Config}.ConfigOf(t)
 		}
 		if script.Timeout > 0 {
 			changed.Timeout = script.Timeout

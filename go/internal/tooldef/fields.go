@@ -17,6 +17,14 @@ var sharedFields = map[string]field{
 	"version":     textField(func(t *Tool) *string { return &t.Version }),
 	"annotations": readAnnotations,
 	"tags":        func(d *draft, path []string, v any) { d.tool.Tags = d.texts(path, v) },
+	"timeout":     readTimeout,
+	"memory":      readMemory,
+	"isolation":   readIsolation,
+	"permissions": readPermissions,
+	"rate":        readRate,
+	"approve":     flagField(func(t *Tool) *bool { return &t.Approve }),
+	"config":      readConfig,
+	"examples":    readExamples,
 }
 
 var annotationFields = map[string]field{

@@ -98,6 +98,9 @@ func (d *draft) luaTree(m metadata, names *names) bool {
 		return false
 	}
 	for _, key := range m.others {
+		if key == "params" && m.fields["parameters"] == nil && m.fields["schema"] == nil {
+			d.fail([]string{key}, "in Lua it is tool.parameters, a list, or tool.schema, a JSON Schema", "unknown field tool.params")
+		}
 		if near := spelling.Nearest(key, luaFields); near != "" && m.fields[near] == nil {
 			d.fail([]string{key}, fmt.Sprintf("did you mean %q?", near), "unknown field tool.%s", clip(key))
 		}
@@ -113,9 +116,7 @@ func (d *draft) luaTool(m metadata) {
 			tree[key] = d.tree[key]
 		}
 	}
-	if isEmptyMap(tree["tags"]) {
-		tree["tags"] = []any{}
-	}
+	luaLists(tree)
 	if d.tree["name"] == nil {
 		d.fail(nil, `write name = "..." in the table`, "tool.name is missing")
 	}
@@ -135,5 +136,38 @@ func (d *draft) luaTool(m metadata) {
 	emptyLists(d.tree["result"])
 	if len(d.errs) == 0 {
 		d.schemas(params, key)
+	}
+	d.shapeExamples()
+}
+
+// luaLists makes arrays of the empty tables that stand where the fields have lists.
+func luaLists(tree map[string]any) {
+	asList := func(in map[string]any, key string) {
+		if isEmptyMap(in[key]) {
+			in[key] = []any{}
+		}
+	}
+	asList(tree, "tags")
+	asList(tree, "examples")
+	if permissions, ok := tree["permissions"].(map[string]any); ok {
+		for _, list := range permissionLists {
+			asList(permissions, list.key)
+		}
+	}
+}
+
+// shapeExamples gives the empty tables of examples the kinds that the schemas want.
+func (d *draft) shapeExamples() {
+	if len(d.errs) > 0 {
+		return
+	}
+	for i := range d.tool.Examples {
+		e := &d.tool.Examples[i]
+		if args, ok := d.tool.Params.Shape(e.Args).(map[string]any); ok {
+			e.Args = args
+		}
+		if d.tool.Result != nil {
+			e.Want = d.tool.Result.Shape(e.Want)
+		}
 	}
 }

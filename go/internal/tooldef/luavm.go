@@ -31,10 +31,8 @@ var readSource string
 // readChunk names readSource in errors.
 const readChunk = "=hukilau"
 
-// luaFields are the fields of a tool table that say something about the tool, in order.
-var luaFields = []string{
-	"name", "version", "title", "description", "parameters", "schema", "result", "annotations", "tags",
-}
+// luaFields are the fields of a tool table that say something about the tool.
+var luaFields = append(sortedKeys(sharedFields), "parameters", "schema", "result")
 
 // metadata is what a script's tool table holds.
 type metadata struct {

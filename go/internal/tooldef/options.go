@@ -2,6 +2,7 @@ package tooldef
 
 import (
 	"encoding/json"
+	"maps"
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
@@ -88,6 +89,16 @@ func set[T any](to *T, from *T) {
 	}
 }
 
+// ConfigOf is the `context.config` of a tool: what its file says, and over that what the configuration does.
+func (s Script) ConfigOf(t *Tool) map[string]any {
+	all := maps.Clone(t.Config)
+	if all == nil {
+		return s.Config
+	}
+	maps.Copy(all, s.Config)
+	return all
+}
+
 // apply is a Lua tool with what the configuration says of it.
 func (s Script) apply(t *Tool) (*Tool, error) {
 	changed := *t
@@ -98,7 +109,7 @@ func (s Script) apply(t *Tool) (*Tool, error) {
 		changed.Rate = s.Rate
 	}
 	changed.Approve = changed.Approve || s.Approve
-	changed.Config = s.Config
+	changed.Config = s.ConfigOf(t)
 	text, err := json.Marshal(s)
 	if err != nil {
 		return nil, err

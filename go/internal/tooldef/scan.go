@@ -59,6 +59,8 @@ func (n *names) mention(i int) {
 	case n.is(i-1, "function") && n.is(i+1, ".") && n.is(i+2, "execute"),
 		n.is(i+1, ".") && n.is(i+2, "execute") && n.is(i+3, "="):
 		n.execute = true
+	case n.is(i+1, ".") && n.is(i+3, "=") && !n.localTool:
+		n.field(i + 2)
 	case n.is(i+1, "=") && !n.localTool:
 		n.globalTool = true
 		n.toolTable(i)
@@ -95,6 +97,18 @@ func (n *names) looksLikeTool() bool {
 		}
 	}
 	return true
+}
+
+// field notes the line of a field that a statement sets, as tool.approve = true.
+func (n *names) field(i int) {
+	path := "tool." + n.tokens[i].Text
+	if _, noted := n.lines[path]; noted {
+		return
+	}
+	n.lines[path] = n.tokens[i].Line
+	if n.is(i+2, "{") {
+		n.table(i+2, path, 1)
+	}
 }
 
 // table notes the lines of the fields of a constructor, which begins at token i, down to some levels, and

@@ -42,9 +42,6 @@ var yamlFields = func() map[string]field {
 	skip := func(*draft, []string, any) {}
 	maps.Copy(fields, map[string]field{
 		"params": skip, "result": skip, "lua": skip, "lua_file": skip, "agent": skip,
-		"timeout": readTimeout, "memory": readMemory, "isolation": readIsolation,
-		"permissions": readPermissions, "rate": readRate, "config": readConfig, "examples": readExamples,
-		"approve": flagField(func(t *Tool) *bool { return &t.Approve }),
 	})
 	return fields
 }()
