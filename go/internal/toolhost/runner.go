@@ -71,14 +71,21 @@ func (r *runner) newPool() (*engine.Pool, error) {
 	}
 	o := &r.host.options
 	program := engine.Program{Chunk: r.tool.Chunk, Source: r.tool.Source, Around: prelude, AroundArgs: r.aroundArgs()}
-	isolation := r.tool.Isolation
 	if o.Outside != nil {
-		program.Before, isolation = outside, engine.Pristine
+		program.Before = outside
 	}
 	return engine.NewPool(config, program, engine.PoolOptions{
-		Isolation: isolation,
+		Isolation: r.isolation(),
 		Limits:    engine.Limits{HostCalls: o.HostCalls, Output: o.Output, Log: o.Log},
 	})
+}
+
+// isolation is that of the tool; runs that see another world have VMs as new.
+func (r *runner) isolation() engine.Isolation {
+	if r.host.options.Outside != nil {
+		return engine.Pristine
+	}
+	return r.tool.Isolation
 }
 
 func (r *runner) config() (*engine.Config, error) {
@@ -132,7 +139,7 @@ func (r *runner) aroundArgs() []any {
 		dialect = "execute"
 		folder = hostmod.From(r.host.options.Folder, path.Dir(strings.TrimPrefix(r.tool.Chunk, "@")))
 	}
-	return []any{dialect, used, folder}
+	return []any{dialect, used, folder, r.isolation() == engine.Shared}
 }
 
 // What a script prints, logs and waits for belongs to the call in the run's context.
