@@ -83,9 +83,14 @@ func (p *Project) NewHost(ctx context.Context, o HostOptions) (*Host, error) {
 	return h, nil
 }
 
+// served are the tools that the project has now, with what is granted to all.
+func (p *Project) served() *granted {
+	return grant(p.Set().Tools(), p.replaced, p.Config().Permissions)
+}
+
 // publish serves the tools that the project has now.
 func (h *Host) publish() {
-	h.Host.Serve(grant(h.Project.Set().Tools(), h.Project.replaced, h.Project.Config().Permissions))
+	h.Host.Serve(h.Project.served())
 }
 
 // Reload reads the project again and serves what it has then. When it fails, all stays as it was.

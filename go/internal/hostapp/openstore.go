@@ -3,11 +3,14 @@ package hostapp
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/store"
+	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 // ErrNothingRan says that a project has no store: no tool of it was called yet.
@@ -56,3 +59,26 @@ func (p *Project) Redact(text string) string { return p.redact(text) }
 
 // UserName is who works at this machine; "" where the system does not say.
 func UserName() string { return orWord(os.Getenv("USER"), os.Getenv("LOGNAME")) }
+
+// TellChanged says of which approved calls the tools are others now than when the calls were made: those do not run.
+// Where the tools cannot be read nothing is said.
+func TellChanged(ctx context.Context, o Options, all *store.Approvals, ids []string, out io.Writer) {
+	p, err := Open(ctx, o)
+	if err != nil {
+		return
+	}
+	defer p.Close()
+	now := p.served()
+	for _, id := range ids {
+		a, err := all.Find(ctx, id)
+		if err != nil || a.State != store.Approved {
+			continue
+		}
+		switch tool, there := now.Find(a.Tool); {
+		case !there:
+			fmt.Fprintf(out, "note: there is no tool %s any more; the call %s will not run\n", visible.Line(a.Tool), a.ID)
+		case tool.Hash != a.Version:
+			fmt.Fprintf(out, "note: the tool %s was changed since the call %s was made, which will not run: it has to be made again\n", visible.Line(a.Tool), a.ID)
+		}
+	}
+}

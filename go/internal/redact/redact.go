@@ -33,6 +33,7 @@ func New(secrets []string) *Redactor {
 		if len(secret) >= shortest {
 			forms = append(forms, formsOf(secret)...)
 		}
+		forms = append(forms, linesOf(secret)...)
 	}
 	if len(forms) == 0 {
 		return nil
@@ -50,6 +51,22 @@ func New(secrets []string) *Redactor {
 		pairs = append(pairs, form, Mark)
 	}
 	return &Redactor{strings.NewReplacer(pairs...), len(forms[0])}
+}
+
+// shortestLine is the length below which a line of a secret says nothing.
+const shortestLine = 8
+
+// linesOf gives the lines of a secret that has several, as a key in PEM: what is printed is seen line by line.
+func linesOf(secret string) (forms []string) {
+	if !strings.Contains(secret, "\n") {
+		return nil
+	}
+	for line := range strings.Lines(secret) {
+		if line = strings.TrimSpace(line); len(line) >= shortestLine {
+			forms = append(forms, formsOf(line)...)
+		}
+	}
+	return forms
 }
 
 // formsOf gives a secret as it may be written.

@@ -73,3 +73,9 @@ func TestNoFormIsLeft(t *testing.T) {
 		}
 	})
 }
+
+// A secret of several lines may be seen line by line.
+func TestLinesOfSecrets(t *testing.T) {
+	r := New([]string{"-----BEGIN KEY-----\r\nabcdefghij0123456789\nshort\n-----END KEY-----\n"})
+	assert.Equal(t, "[redacted] and [redacted]; short", r.Text("abcdefghij0123456789 and -----END KEY-----; short"))
+}

@@ -58,6 +58,16 @@ func OneArg(what string) cobra.PositionalArgs {
 	}
 }
 
+// SomeArgs wants at least one argument; what says what they are.
+func SomeArgs(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return Usagef("%s needs %s", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
 // Verb refuses arguments of a command that only has commands below it: they are no names of one.
 func Verb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {

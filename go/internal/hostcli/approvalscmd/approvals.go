@@ -50,7 +50,7 @@ func decideCommand(name, short string, approve bool) *cobra.Command {
 	var flags hostflags.Flags
 	var by string
 	cmd := &cobra.Command{
-		Use: name + " ID", Short: short, Args: anID,
+		Use: name + " ID...", Short: short, Args: exit.SomeArgs("the ids of approvals, or their beginnings"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if by == "" {
 				by = hostapp.UserName()
@@ -59,20 +59,31 @@ func decideCommand(name, short string, approve bool) *cobra.Command {
 				by = "the command line"
 			}
 			return inStore(cmd, &flags, func(ctx context.Context, project *hostapp.Project, all *store.Approvals) error {
-				found, err := all.Find(ctx, args[0])
-				if err != nil {
-					return err
+				var failed []error
+				for _, id := range args {
+					failed = append(failed, decide(cmd, project, all, id, approve, by))
 				}
-				decided, err := all.Decide(ctx, found.ID, approve, by)
-				if err != nil {
-					return err
+				if approve {
+					hostapp.TellChanged(ctx, flags.Options(cmd, "error"), all, args, cmd.ErrOrStderr())
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s: %s %s\n", decided.State, decided.ID, visible.Line(decided.Tool), arguments(project, &decided))
-				return err
+				return errors.Join(failed...)
 			})
 		},
 	}
 	flags.AddConfig(cmd)
 	cmd.Flags().StringVar(&by, "by", "", "`name` of who decides; the user of the system when left out")
 	return cmd
+}
+
+func decide(cmd *cobra.Command, project *hostapp.Project, all *store.Approvals, id string, approve bool, by string) error {
+	found, err := all.Find(cmd.Context(), id)
+	if err != nil {
+		return err
+	}
+	decided, err := all.Decide(cmd.Context(), found.ID, approve, by)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s: %s %s\n", decided.State, decided.ID, visible.Line(decided.Tool), arguments(project, &decided))
+	return err
 }
