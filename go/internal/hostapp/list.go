@@ -1,9 +1,12 @@
 package hostapp
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/server"
 	"github.com/hukilau/hukilau/go/internal/spelling"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 )
@@ -18,7 +21,7 @@ func (p *Project) Broken() []tooldef.Broken { return p.Set().Errors() }
 func (p *Project) ListJSON() ([]byte, error) {
 	tools := []any{}
 	for _, t := range p.Tools() {
-		tools = append(tools, map[string]any{"name": t.Name, "description": t.Description, "builtin": false, "parameters": t.Params.Document()})
+		tools = append(tools, server.ToolTree(t))
 	}
 	list := map[string]any{"tools": tools}
 	broken := []any{}
@@ -29,6 +32,23 @@ func (p *Project) ListJSON() ([]byte, error) {
 		list["errors"] = broken
 	}
 	return jsonvalue.Indent(list)
+}
+
+// Parameters are the names of a tool's parameters in one line: those that must be given, and the others with a
+// question mark.
+func Parameters(t *tooldef.Tool) string {
+	document, _ := t.Params.Document().(map[string]any)
+	properties, _ := document["properties"].(map[string]any)
+	required, _ := document["required"].([]any)
+	var needed, others []string
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if slices.Contains(required, any(name)) {
+			needed = append(needed, name)
+		} else {
+			others = append(others, name+"?")
+		}
+	}
+	return "(" + strings.Join(append(needed, others...), ", ") + ")"
 }
 
 // FirstSentence is the beginning of a description.

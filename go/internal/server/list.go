@@ -12,7 +12,7 @@ import (
 func (s *Server) list(x *exchange) {
 	tools := []any{}
 	for _, t := range s.options.Host.Tools() {
-		tools = append(tools, toolTree(t))
+		tools = append(tools, ToolTree(t))
 	}
 	tree := map[string]any{"tools": tools}
 	if broken := s.options.Broken(); len(broken) > 0 {
@@ -21,8 +21,9 @@ func (s *Server) list(x *exchange) {
 	x.value(http.StatusOK, tree)
 }
 
-// toolTree describes a tool. Its configuration and what it may reach are nobody's business.
-func toolTree(t *tooldef.Tool) map[string]any {
+// ToolTree describes a tool as a list of tools does, as a JSON tree. Its configuration and what it may reach are
+// nobody's business.
+func ToolTree(t *tooldef.Tool) map[string]any {
 	tree := map[string]any{"name": t.Name, "description": t.Description, "builtin": false, "parameters": document(t.Params)}
 	if t.Title != "" {
 		tree["title"] = t.Title

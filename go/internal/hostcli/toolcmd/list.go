@@ -9,6 +9,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/hostcli/hostflags"
+	"github.com/hukilau/hukilau/go/internal/hostcli/hostprint"
 	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
@@ -41,6 +42,9 @@ func listCommand() *cobra.Command {
 	return cmd
 }
 
+// mostParameters is how much of the parameters stands in a line.
+const mostParameters = 48
+
 func list(cmd *cobra.Command, project *hostapp.Project) error {
 	tools, broken := project.Tools(), project.Broken()
 	if len(tools)+len(broken) == 0 {
@@ -49,7 +53,8 @@ func list(cmd *cobra.Command, project *hostapp.Project) error {
 	}
 	table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
 	for _, t := range tools {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", t.Name, visible.Line(t.File), visible.Line(hostapp.FirstSentence(t.Description)))
+		parameters := hostprint.Cut(visible.Line(hostapp.Parameters(t)), mostParameters)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", t.Name, visible.Line(t.File), parameters, visible.Line(hostapp.FirstSentence(t.Description)))
 	}
 	if err := table.Flush(); err != nil {
 		return err
