@@ -74,7 +74,7 @@ func messageOf(err error) string {
 // Check looks at a tool without running it. What a script reaches is read from its tokens: a name that is
 // made at run time cannot be seen.
 func Check(t *Tool) []Finding {
-	c := checker{tool: t, names: scan(t.Chunk, t.Source), script: strings.TrimPrefix(t.Chunk, "@")}
+	c := checker{tool: t, names: scan(t.Chunk, t.Source), script: strings.TrimPrefix(t.Chunk, "@"), list: slices.Clone(t.findings)}
 	c.texts()
 	c.entry()
 	c.defaults()
@@ -189,7 +189,7 @@ func (n *names) opens(i int) int {
 // defaults have to be what they stand for.
 func (c *checker) defaults() {
 	for _, v := range c.tool.Params.Validate(c.tool.Params.Defaults(map[string]any{})) {
-		if v.Keyword != "required" {
+		if v.Keyword != "required" && v.Pointer != "" { // what a call leaves out is no fault of a default
 			c.add(Warning, c.tool.File, c.tool.Line, "a default does not fit its schema: %s", v.String())
 		}
 	}
