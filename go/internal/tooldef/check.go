@@ -88,7 +88,7 @@ func unknownNames(t *Tool, known Known) []Finding {
 	c := checker{tool: t}
 	look := func(where, what string, names, among []string) {
 		for _, name := range names {
-			if among == nil || name == "*" || slices.Contains(among, name) {
+			if among == nil || len(c.list) >= maxErrors || name == "*" || slices.Contains(among, name) {
 				continue
 			}
 			hint := ""

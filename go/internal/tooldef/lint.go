@@ -46,9 +46,9 @@ func (d *draft) lint(doc any, key string) {
 	linter{d, key}.schema(doc, nil, nil)
 }
 
-// warn notes one thing. The whole text is long enough after some.
+// warn notes one thing.
 func (l linter) warn(steps []string, format string, args ...any) {
-	if len(l.d.tool.findings) >= maxErrors {
+	if l.enough() {
 		return
 	}
 	line, _ := l.d.at(l.d.inDocument(l.key, steps)...)
@@ -56,6 +56,9 @@ func (l linter) warn(steps []string, format string, args ...any) {
 		Severity: Warning, Tool: l.d.tool.Name, File: l.d.file, Line: line, Message: l.label(steps) + fmt.Sprintf(format, args...),
 	})
 }
+
+// enough says that no more will be told.
+func (l linter) enough() bool { return len(l.d.tool.findings) >= maxErrors }
 
 // label is a place as the author wrote it.
 func (l linter) label(steps []string) string {
@@ -73,7 +76,7 @@ func (l linter) label(steps []string) string {
 // it stands for itself.
 func (l linter) schema(doc any, steps []string, in *object) {
 	m, ok := doc.(map[string]any)
-	if !ok {
+	if !ok || l.enough() {
 		return
 	}
 	if in == nil {
@@ -91,7 +94,7 @@ func (l linter) schema(doc any, steps []string, in *object) {
 func (l linter) keywords(m map[string]any, steps []string) {
 	for _, key := range sortedKeys(m) {
 		_, isTextValue := m[key].(string)
-		if slices.Contains(schemaVocabulary, key) || strings.HasPrefix(key, "x-") || key == "id" && isTextValue {
+		if l.enough() || slices.Contains(schemaVocabulary, key) || strings.HasPrefix(key, "x-") || key == "id" && isTextValue {
 			continue
 		}
 		at := append(slices.Clone(steps), key)
@@ -142,7 +145,7 @@ func (l linter) required(m map[string]any, steps []string, in *object) {
 	}
 	for _, item := range list {
 		name, ok := item.(string)
-		if !ok || in.names[name] {
+		if !ok || in.names[name] || l.enough() {
 			continue
 		}
 		hint := "describe it under properties"

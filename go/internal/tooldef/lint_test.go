@@ -104,12 +104,21 @@ function tool.execute() end`
 	require.Equal(t, "1 tool.schema.x is no keyword of JSON Schema and has no effect; parameters go under properties", warnings(tool))
 }
 
-// Of a schema that is all mistakes the first few are told.
+// Of a schema that is all mistakes the first few are told, and the rest takes no time.
 func TestSchemaMistakesAreBounded(t *testing.T) {
-	keys := ""
-	for i := range 1000 {
-		keys += fmt.Sprintf("key%d: 1, ", i)
+	var keys, names, nested strings.Builder
+	for i := range 9_000 {
+		fmt.Fprintf(&keys, "key%d: 1, ", i)
+		fmt.Fprintf(&names, "name%d, ", i)
 	}
-	tool := readOne(t, "name: a\ndescription: d\nparams: {"+keys+"}\nlua: function invoke() end\n")
-	require.Len(t, Check(tool), maxErrors)
+	for range 50 {
+		nested.WriteString("not: {enmu: [1], anyOf: [{requird: [a]}], ")
+	}
+	for _, params := range []string{
+		keys.String(), "properties: {" + strings.ReplaceAll(keys.String(), ": 1", ": {}") + "}, required: [" + names.String() + "]",
+		nested.String() + "title: t" + strings.Repeat("}", 50),
+	} {
+		tool := readOne(t, "name: a\ndescription: d\nparams: {"+params+"}\nlua: function invoke() end\n")
+		require.Len(t, tool.findings, maxErrors)
+	}
 }
