@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 	"github.com/hukilau/hukilau/go/internal/visible"
 )
@@ -72,11 +73,8 @@ func (h *Host) call(ctx context.Context, c ToolCall, args map[string]any) (*Resu
 
 // noTool is about a name that no tool has.
 func (h *Host) noTool(name string) error {
-	for _, b := range h.Project.Broken() {
-		file := filepath.Base(filepath.FromSlash(b.File))
-		if b.Name == name || b.Name == "" && strings.TrimSuffix(file, filepath.Ext(file)) == name {
-			return b.Err
-		}
+	if broken := h.Project.brokenNamed(name); len(broken) > 0 {
+		return broken[0].Err
 	}
 	var names []string
 	for _, t := range h.Tools() {
@@ -92,6 +90,17 @@ func (h *Host) noTool(name string) error {
 		text += "; `luau tool list` shows those that there are"
 	}
 	return &usageError{text}
+}
+
+// brokenNamed is what would be the tool of a name; a definition without one has that of its file.
+func (p *Project) brokenNamed(name string) (list []tooldef.Broken) {
+	for _, b := range p.Broken() {
+		file := filepath.Base(filepath.FromSlash(b.File))
+		if b.Name == name || b.Name == "" && strings.TrimSuffix(file, filepath.Ext(file)) == name {
+			list = append(list, b)
+		}
+	}
+	return list
 }
 
 // teller shows a person what a tool tells while it runs.

@@ -1,7 +1,10 @@
 package hostapp
 
 import (
+	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 )
@@ -24,15 +27,42 @@ type CheckFinding struct {
 }
 
 // Check checks all tools without running them.
-func (p *Project) Check() CheckReport {
+func (p *Project) Check(ctx context.Context) (CheckReport, error) {
 	report := CheckReport{Tools: len(p.Set().Tools())}
-	for _, f := range p.Set().Check() {
+	known, err := p.known(ctx)
+	if err != nil {
+		return report, err
+	}
+	for _, f := range p.Set().Check(known) {
 		if f.Severity == tooldef.Failure {
 			report.Failures++
 		}
 		report.Findings = append(report.Findings, CheckFinding{Severity: f.Severity.String(), Place: p.placeOf(f), Message: f.Message, tool: f.Tool, grant: f.Grant})
 	}
-	return report
+	return report, nil
+}
+
+// known are the names that tools may use: those of the whole project, where others than its own tools are checked.
+func (p *Project) known(ctx context.Context) (tooldef.Known, error) {
+	c := p.Config()
+	known := tooldef.Known{Models: append([]string{}, slices.Sorted(maps.Keys(c.Models))...), Tools: []string{}}
+	if len(p.given) == 0 {
+		return known, nil
+	}
+	o := p.options
+	o.Tools, o.Also = nil, nil
+	whole, err := Open(ctx, o)
+	if err != nil {
+		return known, err
+	}
+	defer whole.Close()
+	for _, t := range whole.Tools() {
+		known.Tools = append(known.Tools, t.Name)
+	}
+	for _, b := range whole.Broken() {
+		known.Tools = append(known.Tools, b.Name)
+	}
+	return known, nil
 }
 
 // placeOf is where a finding is, from the working directory.

@@ -77,12 +77,7 @@ func (p *Project) named(t *ToolTest) (testSet, error) {
 		t.Target = p.Shown(tool.File)
 		return s.only(t)
 	}
-	for _, b := range p.Broken() {
-		if b.Name == t.Target {
-			s.broken = append(s.broken, b)
-		}
-	}
-	if len(s.broken) > 0 {
+	if s.broken = p.brokenNamed(t.Target); len(s.broken) > 0 {
 		return s, nil
 	}
 	text := fmt.Sprintf("there is neither a file nor a tool %q", t.Target)

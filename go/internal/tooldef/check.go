@@ -10,6 +10,7 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/luaudoc"
 	"github.com/hukilau/hukilau/go/internal/schema"
+	"github.com/hukilau/hukilau/go/internal/spelling"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -42,8 +43,17 @@ type Grant struct {
 	Value string // "" when the script does not say what: a person has to
 }
 
+// Known are the names of a project that its tools may use. A nil list is not known: nothing is said of such names.
+type Known struct {
+	Models []string
+	Tools  []string // beside those of the set
+}
+
 // Check gives the errors of a set and what is to be said about its tools, by file and line.
-func (s *Set) Check() []Finding {
+func (s *Set) Check(known Known) []Finding {
+	if known.Tools != nil {
+		known.Tools = slices.Concat(known.Tools, s.names())
+	}
 	var list []Finding
 	for _, b := range s.broken {
 		list = append(list, Finding{Severity: Failure, Tool: b.Name, File: b.File, Line: b.Line, Message: messageOf(b.Err)})
@@ -51,12 +61,54 @@ func (s *Set) Check() []Finding {
 	for _, tool := range s.tools {
 		if !tool.Stale {
 			list = append(list, Check(tool)...)
+			list = append(list, unknownNames(tool, known)...)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Finding) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return list
+}
+
+// names are those of the tools of a set, and of what would be tools.
+func (s *Set) names() (names []string) {
+	for _, tool := range s.tools {
+		names = append(names, tool.Name)
+	}
+	for _, b := range s.broken {
+		if b.Name != "" {
+			names = append(names, b.Name)
+		}
+	}
+	return names
+}
+
+// unknownNames are models and tools that a tool means to use and that do not exist.
+func unknownNames(t *Tool, known Known) []Finding {
+	c := checker{tool: t}
+	look := func(where, what string, names, among []string) {
+		for _, name := range names {
+			if among == nil || len(c.list) >= maxErrors || name == "*" || slices.Contains(among, name) {
+				continue
+			}
+			hint := ""
+			if near := spelling.Nearest(name, among); near != "" {
+				hint = fmt.Sprintf("; did you mean %q?", near)
+			}
+			c.add(Warning, t.File, t.Line, "%s names %q, and there is no such %s%s", where, clip(name), what, hint)
+		}
+	}
+	granted := t.Permissions
+	if t.Agent != nil {
+		look("agent.model", "model", []string{t.Agent.Model}, known.Models)
+		look("agent.tools", "tool", t.Agent.Tools, known.Tools)
+		ofAgent := func(name string) bool { return name == t.Agent.Model || slices.Contains(t.Agent.Tools, name) }
+		granted.Models = slices.DeleteFunc(slices.Clone(granted.Models), ofAgent)
+		granted.Tools = slices.DeleteFunc(slices.Clone(granted.Tools), ofAgent)
+	}
+	look("permissions.models", "model", granted.Models, known.Models)
+	look("permissions.tools", "tool", granted.Tools, known.Tools)
+	return c.list
 }
 
 // messageOf is an error without its place, where that is the finding's.
@@ -74,7 +126,7 @@ func messageOf(err error) string {
 // Check looks at a tool without running it. What a script reaches is read from its tokens: a name that is
 // made at run time cannot be seen.
 func Check(t *Tool) []Finding {
-	c := checker{tool: t, names: scan(t.Chunk, t.Source), script: strings.TrimPrefix(t.Chunk, "@")}
+	c := checker{tool: t, names: scan(t.Chunk, t.Source), script: strings.TrimPrefix(t.Chunk, "@"), list: slices.Clone(t.findings)}
 	c.texts()
 	c.entry()
 	c.defaults()
@@ -189,7 +241,7 @@ func (n *names) opens(i int) int {
 // defaults have to be what they stand for.
 func (c *checker) defaults() {
 	for _, v := range c.tool.Params.Validate(c.tool.Params.Defaults(map[string]any{})) {
-		if v.Keyword != "required" {
+		if v.Keyword != "required" && v.Pointer != "" { // what a call leaves out is no fault of a default
 			c.add(Warning, c.tool.File, c.tool.Line, "a default does not fit its schema: %s", v.String())
 		}
 	}
@@ -227,6 +279,10 @@ func (c *checker) permissions() {
 	for _, u := range uses {
 		if u.key == "net" && isPrivate(u.value) {
 			u.key = "net_private"
+		}
+		if u.perhaps {
+			dynamic[u.key] = true
+			continue
 		}
 		entries := c.tool.Permissions.covering(u.key)
 		if u.value == "" {

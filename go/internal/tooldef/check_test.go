@@ -49,6 +49,21 @@ func TestCheckPermissions(t *testing.T) {
 		"write":         {"write: []", `require("fs").write("out/a.txt", "x")`, in + `fs.write needs "out/a.txt", which write does not grant [write=out]`},
 		"models":        {"models: [m]", `ctx.generate("m", "p") ctx.create_agent("n", { prompt = "x", model = "other" })`, in + `ctx.create_agent needs "other", which models does not grant [models=other]`},
 		"tools":         {"tools: [a]", `ctx.tools.call("a", {}) ctx.tools.b({}) ctx.tools.list()`, in + `ctx.tools.b needs "b", which tools does not grant [tools=b]`},
+		"agent's tools": {"models: [m]\n  tools: [a, b]", `ctx.create_agent("n", { model = "m", memory = { tools = 1 }, tools = { "a", "b", "c" } })`, in + `ctx.create_agent needs "c", which tools does not grant [tools=c]`},
+		"given tools":   {"models: [m]\n  tools: [a]", `ctx.generate("m", { { role = "user", tools = { "x" } } }, { tools = { "a" } })`, ""},
+		"in a stream":   {"models: [m]\n  tools: [a]", `for x in ctx.generate_stream("m", f(1, 2), { seed = 1, tools = { "a"; } }) do end`, ""},
+		"for JSON":      {"models: [m]\n  tools: [a]", `ctx.generate_json("m", "p", { tools = { "x" } }, { tools = { "a" } })`, ""},
+		"no options":    {"models: [m]\n  tools: [a]", `ctx.generate("m", { tools = { "a" } })`, `warning weather.yaml:1 tools grants "a", which the script does not use`},
+		"none offered":  {"models: [m]\n  tools: [a]", `ctx.create_agent("n", { model = "m", prompt = "tools" })`, `warning weather.yaml:1 tools grants "a", which the script does not use`},
+		"named options": {"models: [m]\n  tools: [a]", `local names = { "a" } local o = { model = "m", tools = names } ctx.create_agent("n", o)`, ""},
+		"named, more":   {"models: [m]\n  tools: [a]", `local o = { model = "m" } o.tools = { "a" } ctx.create_agent("n", o)`, ""},
+		"unseen names":  {"models: [m]\n  tools: [a]", `ctx.create_agent("n", { model = "m", tools = args.names })`, ""},
+		"half seen":     {"models: [m]\n  tools: [a, b]", `ctx.create_agent("n", { model = "m", tools = { "a", args.x } })`, ""},
+		"unseen":        {"models: [m]\n  tools: [a]", `ctx.create_agent("n", make(args))`, ""},
+		"unseen, none":  {"models: [m]", `ctx.generate("m", "p", args.options)`, ""},
+		"far away":      {"models: [m]\n  tools: [a]", `ctx.generate("m", { ` + strings.Repeat("1, ", maxAhead) + `}, { tools = { "a" } })`, ""},
+		"far within":    {"models: [m]\n  tools: [a]", `ctx.create_agent("n", { model = "m", x = { ` + strings.Repeat("1, ", maxAhead/3) + `}, y = { ` + strings.Repeat("1, ", maxAhead/3) + `}, tools = { "a" } })`, ""},
+		"pcall":         {"models: [m]\n  tools: [a]", `pcall(ctx.create_agent, "n", { model = "m", tools = { "a" } })`, ""},
 		"unused":        {"net: [x.com]\n  env: [A]", `print(1)`, `warning weather.yaml:1 net grants "x.com", which the script does not use|warning weather.yaml:1 env grants "A", which the script does not use`},
 		"modules may":   {"net: [x.com]", `require("./helper").run(ctx)`, ""},
 		"another name":  {"net: []", "local function f() end\nfunction invoke(c) c.http.get('https://api.x.com') end", `warning weather.yaml:6 http.get needs "api.x.com", which net does not grant [net=api.x.com]`},
@@ -143,11 +158,38 @@ func TestCheckLuaPaths(t *testing.T) {
 func TestCheckSet(t *testing.T) {
 	f := newFolder(t, map[string]string{"tools/a.yaml": yamlText("a"), "tools/b.yaml": "name: b\ntilte: x\nlua: x = 1\n", "tools/c.lua": ticket})
 	f.load()
-	list := f.o.Previous.Check()
+	list := f.o.Previous.Check(Known{})
 	require.Equal(t, Finding{Severity: Failure, Tool: "b", File: "tools/b.yaml", Line: 2, Message: `unknown key "tilte"; did you mean "title"?`}, list[1])
 	require.Equal(t, "the tool has no description: a model chooses tools by it", list[0].Message)
 	last := list[len(list)-1]
 	require.Equal(t, "tools/c.lua", last.File)
 	require.Equal(t, &Grant{"net", "example.com"}, last.Grant)
 	require.Equal(t, 26, last.Line)
+}
+
+func TestCheckNames(t *testing.T) {
+	f := newFolder(t, map[string]string{
+		"tools/agent.yaml": "name: ask\ndescription: d\nagent: {model: writr, tools: [weihg, elsewhere, broken], prompt: p}\n",
+		"tools/script.yaml": "name: script\ndescription: d\npermissions: {models: [writer, '*', wide], tools: [weigh, '*', none-such]}\n" +
+			"lua: |\n  function invoke(ctx) return ctx.generate(ctx.config.m, '') .. ctx.tools.call(ctx.config.t) end\n",
+		"tools/weigh.yaml":  "name: weigh\ndescription: d\nlua: function invoke() end\n",
+		"tools/broken.yaml": "name: broken\nlau: x\nlua: function invoke() end\n",
+	})
+	f.load()
+	said := func(known Known) (list []string) {
+		for _, finding := range f.o.Previous.Check(known) {
+			if finding.Severity == Warning {
+				list = append(list, finding.File+" "+finding.Message)
+			}
+		}
+		return list
+	}
+	require.Empty(t, said(Known{}))
+	require.Equal(t, []string{
+		`tools/agent.yaml agent.model names "writr", and there is no such model; did you mean "writer"?`,
+		`tools/agent.yaml agent.tools names "weihg", and there is no such tool; did you mean "weigh"?`,
+		`tools/script.yaml permissions.models names "wide", and there is no such model`,
+		`tools/script.yaml permissions.tools names "none-such", and there is no such tool`,
+	}, said(Known{Models: []string{"writer"}, Tools: []string{"elsewhere"}}))
+	require.Contains(t, said(Known{Models: []string{}}), `tools/agent.yaml agent.model names "writr", and there is no such model`)
 }

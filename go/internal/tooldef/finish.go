@@ -17,10 +17,14 @@ import (
 // schemas compiles the schema of the arguments, which stands under a key, and that of the result.
 func (d *draft) schemas(params any, key string) {
 	if doc, ok := d.objectSchema(params, []string{key}); ok {
-		d.tool.Params = d.schema(doc, key)
+		if d.tool.Params = d.schema(doc, key); d.tool.Params != nil {
+			d.lint(doc, key)
+		}
 	}
 	if result := d.tree["result"]; result != nil {
-		d.tool.Result = d.schema(result, "result")
+		if d.tool.Result = d.schema(result, "result"); d.tool.Result != nil {
+			d.lint(result, "result")
+		}
 	}
 }
 
@@ -60,7 +64,13 @@ func (d *draft) inSchema(path []string, err error) []string {
 	for i, step := range steps {
 		steps[i] = pointerText.Replace(step)
 	}
-	if path[0] != "parameters" {
+	return d.inDocument(path[0], steps)
+}
+
+// inDocument is the path in the definition of a part of the schema that stands under a key.
+func (d *draft) inDocument(key string, steps []string) []string {
+	path := []string{key}
+	if key != "parameters" {
 		return append(path, steps...)
 	}
 	if list, ok := d.tree["parameters"].([]any); ok && len(steps) > 1 {

@@ -14,15 +14,6 @@ const maxParameters = 1000
 
 var parameterTypes = []string{"string", "integer", "number", "boolean", "array", "object", "null"}
 
-// parameterKeywords are the keywords of JSON Schema that a parameter may have beside those of its own.
-var parameterKeywords = []string{
-	"$ref", "additionalProperties", "allOf", "anyOf", "const", "contains", "deprecated", "default", "dependentRequired",
-	"description", "enum", "examples", "exclusiveMaximum", "exclusiveMinimum", "format", "items", "maxContains",
-	"maxItems", "maxLength", "maxProperties", "maximum", "minContains", "minItems", "minLength", "minProperties",
-	"minimum", "multipleOf", "not", "oneOf", "pattern", "patternProperties", "prefixItems", "properties",
-	"propertyNames", "readOnly", "title", "uniqueItems", "writeOnly",
-}
-
 // parameters makes the schema of a list of parameters.
 type parameters struct {
 	d          *draft
@@ -92,7 +83,7 @@ func (p *parameters) schema(path []string, label string, table map[string]any) m
 	for _, key := range sortedKeys(table) {
 		switch v := table[key]; {
 		case key == "name" || key == "required":
-		case key == "type" || slices.Contains(parameterKeywords, key) || strings.HasPrefix(key, "x-"):
+		case key == "type" || slices.Contains(schemaVocabulary, key) || strings.HasPrefix(key, "x-"):
 			schema[key] = v
 		default:
 			p.d.fail(path, nearKeyword(key), "%s: unknown field %q", label, clip(key))
@@ -104,7 +95,7 @@ func (p *parameters) schema(path []string, label string, table map[string]any) m
 }
 
 func nearKeyword(key string) string {
-	if near := spelling.Nearest(key, append([]string{"name", "type", "required"}, parameterKeywords...)); near != "" {
+	if near := spelling.Nearest(key, append([]string{"name"}, schemaVocabulary...)); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return "a parameter has name, type, required, description, default, enum and keywords of JSON Schema"

@@ -50,6 +50,8 @@ type Tool struct {
 	Line   int    // in File, where the definition begins
 	Hash   string // of all of the above: another version has another one
 
+	findings []Finding // about its schemas, for Check
+
 	// Stale marks the last good version of a tool whose file is broken now.
 	Stale bool
 }

@@ -13,14 +13,17 @@ type use struct {
 	value string // what it reaches; "" when that is not written out
 	call  string // as "http.get"
 	line  int
+
+	perhaps bool // nothing that the script shows says that there is a use at all
 }
 
 // uses finds what a script reaches, and whether it requires modules that nobody looked at. The paths of a
 // global fs begin at a folder.
 func (n *names) uses(folder string) (list []use, more bool) {
-	u := usage{names: n, alias: map[string]string{}, folder: folder}
+	u := usage{names: n, alias: map[string]string{}, tables: map[string]int{}, folder: folder}
 	u.parameters()
 	for i := 0; i < len(n.tokens); i++ {
+		u.assigned(i)
 		u.token(i)
 	}
 	for _, name := range n.required() {
@@ -47,6 +50,7 @@ const maxAlias = 200
 type usage struct {
 	*names
 	alias  map[string]string // of locals, as "client" for "http"
+	tables map[string]int    // the constructors of tables that have a name; below 0 is one that is not known
 	folder string
 	found  []use
 }
@@ -123,7 +127,7 @@ func (u *usage) inside(t luaudoc.Token) {
 		}
 		tokens, err := luaudoc.Tokens(luaudoc.Source{Text: rest[open+1 : open+end]})
 		if err == nil {
-			inner := usage{names: &names{tokens: tokens}, alias: u.alias, folder: u.folder}
+			inner := usage{names: &names{tokens: tokens}, alias: u.alias, tables: map[string]int{}, folder: u.folder}
 			for i := range tokens {
 				inner.token(i)
 			}
@@ -181,25 +185,29 @@ type capability struct {
 	any    bool // what follows the prefix is of no interest, or the value
 	key    string
 	value  func(u *usage, rest string, at int) string
+	// options is the argument that may have names of tools, from 1; 0: none.
+	options int
 }
 
 var capabilities = []capability{
-	{"http.query", false, "", nil}, {"http.escape", false, "", nil},
-	{"http.", true, "net", func(u *usage, _ string, at int) string { return hostOf(u.argument(at)) }},
-	{"env.get", false, "env", func(u *usage, _ string, at int) string { return u.constant(at) }},
-	{"fs.read", false, "read", func(u *usage, _ string, at int) string { return u.constant(at) }},
-	{"fs.list", false, "read", func(u *usage, _ string, at int) string { return u.constant(at) }},
-	{"fs.stat", false, "read", func(u *usage, _ string, at int) string { return u.constant(at) }},
-	{"fs.exists", false, "read", func(u *usage, _ string, at int) string { return u.constant(at) }},
-	{"fs.", true, "write", func(u *usage, _ string, at int) string { return u.constant(at) }},
-	{"ctx.generate", false, "models", func(u *usage, _ string, at int) string { return u.constant(at) }},
-	{"ctx.generate_json", false, "models", func(u *usage, _ string, at int) string { return u.constant(at) }},
-	{"ctx.generate_stream", false, "models", func(u *usage, _ string, at int) string { return u.constant(at) }},
-	{"ctx.create_agent", false, "models", func(u *usage, _ string, at int) string { return u.field(at, "model") }},
-	{"ctx.tools.call", false, "tools", func(u *usage, _ string, at int) string { return u.constant(at) }},
-	{"ctx.tools.list", false, "", nil},
-	{"ctx.tools.", true, "tools", func(_ *usage, rest string, _ int) string { return rest }},
+	{prefix: "http.query"}, {prefix: "http.escape"},
+	{prefix: "http.", any: true, key: "net", value: func(u *usage, _ string, at int) string { return hostOf(u.argument(at)) }},
+	{prefix: "env.get", key: "env", value: constantOf},
+	{prefix: "fs.read", key: "read", value: constantOf},
+	{prefix: "fs.list", key: "read", value: constantOf},
+	{prefix: "fs.stat", key: "read", value: constantOf},
+	{prefix: "fs.exists", key: "read", value: constantOf},
+	{prefix: "fs.", any: true, key: "write", value: constantOf},
+	{prefix: "ctx.generate", key: "models", options: 3, value: constantOf},
+	{prefix: "ctx.generate_json", key: "models", options: 4, value: constantOf},
+	{prefix: "ctx.generate_stream", key: "models", options: 3, value: constantOf},
+	{prefix: "ctx.create_agent", key: "models", options: 2, value: func(u *usage, _ string, at int) string { return u.agentModel(at) }},
+	{prefix: "ctx.tools.call", key: "tools", value: constantOf},
+	{prefix: "ctx.tools.list"},
+	{prefix: "ctx.tools.", any: true, key: "tools", value: func(_ *usage, rest string, _ int) string { return rest }},
 }
+
+func constantOf(u *usage, _ string, at int) string { return u.constant(at) }
 
 // note takes one use. A function that is handed on, as in pcall(http.get, url), has its argument behind a comma.
 func (u *usage) note(c capability, rest, name string, line, next int) {
@@ -212,6 +220,9 @@ func (u *usage) note(c capability, rest, name string, line, next int) {
 			next++
 		}
 		found.value = c.value(u, rest, next)
+		if c.options > 0 {
+			u.offered(name, line, next, c.options)
+		}
 	} else if c.any && c.key == "tools" {
 		found.value = rest
 	}
@@ -241,24 +252,6 @@ func (u *usage) argument(i int) string {
 func (u *usage) constant(i int) string {
 	if text := u.argument(i); !strings.HasSuffix(text, "\x00") {
 		return text
-	}
-	return ""
-}
-
-// field is the constant that a call gives for a named field.
-func (u *usage) field(i int, key string) string {
-	depth := 1
-	for end := min(i+maxAhead, len(u.tokens)); i < end && depth > 0; i++ {
-		switch u.tokens[i].Text {
-		case "(", "{", "[":
-			depth++
-		case ")", "}", "]":
-			depth--
-		case key:
-			if u.is(i+1, "=") {
-				return u.constant(i + 2)
-			}
-		}
 	}
 	return ""
 }

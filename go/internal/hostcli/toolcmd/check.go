@@ -39,7 +39,10 @@ func checkCommand() *cobra.Command {
 var marks = map[string]string{"note": app.Dim, "warning": app.Yellow, "error": app.Red}
 
 func check(cmd *cobra.Command, project *hostapp.Project, grant bool) error {
-	report := project.Check()
+	report, err := project.Check(cmd.Context())
+	if err != nil {
+		return err
+	}
 	colour := app.Coloured(cmd.OutOrStdout())
 	for _, f := range report.Findings {
 		mark := app.Paint(colour, marks[f.Severity], f.Severity)
