@@ -205,11 +205,14 @@ func (l *lines) wake() {
 
 // Write implements mcp.Connection. A call that the client has cancelled is not answered.
 func (l *lines) Write(_ context.Context, message jsonrpc.Message) error {
+	response, ok := message.(*jsonrpc.Response)
+	if ok && response.Error != nil {
+		message = &jsonrpc.Response{ID: response.ID, Error: mended(response.Error)}
+	}
 	text, err := jsonrpc.EncodeMessage(message)
 	if err != nil {
 		return err
 	}
-	response, ok := message.(*jsonrpc.Response)
 	if !ok {
 		return l.send(text)
 	}
