@@ -46,6 +46,10 @@ type endpoint struct {
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := newReply(w, e.options.WriteTime, e.options.Silence)
 	defer out.end()
+	if r.Method == http.MethodPost {
+		out.body = hear(r)
+		r.Body = out.body
+	}
 	r.Header.Del(requestHeader)
 	if id := r.Header.Get(sessionHeader); id != "" {
 		inner, ok := e.unseal(id, toolhost.CallerOf(r.Context()).Name)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -24,6 +25,8 @@ type lines struct {
 	closer      io.Closer // of in; may be nil
 	maxLine     int
 	maxInFlight int
+	grace       time.Duration // of calls that run when in ends
+	logger      *slog.Logger
 
 	incoming chan jsonrpc.Message
 	closed   chan struct{}
@@ -37,12 +40,9 @@ type lines struct {
 	write    sync.Mutex // one message at a time
 }
 
-// drainTime is how long calls may run on when the client has said its last word.
-const drainTime = 5 * time.Second
-
-func newLines(in io.Reader, out io.Writer, maxLine, maxInFlight int) *lines {
+func newLines(in io.Reader, out io.Writer, o *Options) *lines {
 	l := &lines{
-		in: bufio.NewReaderSize(in, 64<<10), maxLine: maxLine, maxInFlight: maxInFlight, out: out,
+		in: bufio.NewReaderSize(in, 64<<10), maxLine: o.MaxMessage, maxInFlight: o.MaxInFlight, grace: o.Grace, logger: o.Logger, out: out,
 		incoming: make(chan jsonrpc.Message), closed: make(chan struct{}), inFlight: map[jsonrpc.ID]bool{},
 	}
 	l.closer, _ = in.(io.Closer)
@@ -179,37 +179,16 @@ func cancelled(params json.RawMessage) (jsonrpc.ID, bool) {
 	return id, err == nil
 }
 
-// drain waits until all calls are answered, for a while.
-func (l *lines) drain() {
-	l.mu.Lock()
-	idle := make(chan struct{})
-	l.idle = idle
-	l.wake()
-	l.mu.Unlock()
-	timer := time.NewTimer(drainTime)
-	defer timer.Stop()
-	select {
-	case <-idle:
-	case <-timer.C:
-	case <-l.closed:
-	}
-}
-
-// wake tells drain that all is answered. The lock is held.
-func (l *lines) wake() {
-	if l.idle != nil && len(l.inFlight)+l.writing == 0 {
-		close(l.idle)
-		l.idle = nil
-	}
-}
-
 // Write implements mcp.Connection. A call that the client has cancelled is not answered.
 func (l *lines) Write(_ context.Context, message jsonrpc.Message) error {
+	response, ok := message.(*jsonrpc.Response)
+	if ok && response.Error != nil {
+		message = &jsonrpc.Response{ID: response.ID, Error: mended(response.Error)}
+	}
 	text, err := jsonrpc.EncodeMessage(message)
 	if err != nil {
 		return err
 	}
-	response, ok := message.(*jsonrpc.Response)
 	if !ok {
 		return l.send(text)
 	}

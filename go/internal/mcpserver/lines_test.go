@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/stretchr/testify/require"
@@ -24,7 +25,7 @@ func FuzzLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		const most = 200
 		var out bytes.Buffer
-		l := newLines(bytes.NewReader(in), &out, most, 1000)
+		l := newLines(bytes.NewReader(in), &out, &Options{MaxMessage: most, MaxInFlight: 1000, Grace: time.Minute})
 		taken := 0
 		for {
 			message, err := l.Read(context.Background())

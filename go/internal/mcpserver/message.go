@@ -11,7 +11,7 @@ import (
 // messageOf reads a line. Where it is no message the error says why, with the id where there is one.
 func messageOf(line []byte) (message jsonrpc.Message, id jsonrpc.ID, wrong *jsonrpc.Error) {
 	if !utf8.Valid(line) || !json.Valid(line) {
-		return nil, id, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is not JSON"}
+		return nil, id, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the message is not JSON"}
 	}
 	invalid := func(text string) *jsonrpc.Error {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: text}

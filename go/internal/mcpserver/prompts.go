@@ -2,15 +2,16 @@ package mcpserver
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/schema"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
+	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
 // offer lists an agent as a prompt where its file asks for it: a client's own model then plays it.
@@ -21,40 +22,74 @@ func (s *Server) offer(t *tooldef.Tool) {
 	}
 	s.mcp.AddPrompt(&mcp.Prompt{Name: t.Name, Title: t.Title, Description: t.Description, Arguments: promptArguments(t)},
 		func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			return prompt(t, req.Params.Arguments)
+			return s.prompt(t, req.Params.Arguments)
 		})
 }
 
 func promptArguments(t *tooldef.Tool) []*mcp.PromptArgument {
 	doc, _ := t.Params.Document().(map[string]any)
-	properties, _ := doc["properties"].(map[string]any)
 	required, _ := doc["required"].([]any)
 	var list []*mcp.PromptArgument
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		property, _ := properties[name].(map[string]any)
+	for name, parameter := range properties(t) {
+		property, _ := parameter.(map[string]any)
 		description, _ := property["description"].(string)
-		list = append(list, &mcp.PromptArgument{Name: name, Description: description, Required: slices.Contains(required, any(name))})
+		_, completed := property["default"]
+		list = append(list, &mcp.PromptArgument{Name: name, Description: description, Required: slices.Contains(required, any(name)) && !completed})
 	}
+	slices.SortFunc(list, func(a, b *mcp.PromptArgument) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
-// prompt is what the agent would be told, as a message of the user.
-func prompt(t *tooldef.Tool, given map[string]string) (*mcp.GetPromptResult, error) {
-	text := strings.TrimSpace(t.Agent.Prompt)
-	for _, argument := range promptArguments(t) {
-		value, there := given[argument.Name]
-		switch {
-		case !there && argument.Required:
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("the prompt %s needs the argument %s", t.Name, argument.Name)}
-		case !there:
-		case argument.Name == "input":
-			text += "\n\n" + value
-		default:
-			text += "\n\n" + argument.Name + ": " + value
+// properties are the schemas of a tool's parameters.
+func properties(t *tooldef.Tool) map[string]any {
+	doc, _ := t.Params.Document().(map[string]any)
+	all, _ := doc["properties"].(map[string]any)
+	return all
+}
+
+// prompt is what the agent would be told, as a message of the user. Its arguments are those of the tool, and are
+// completed and checked as they are in a call; a prompt's are all texts.
+func (s *Server) prompt(t *tooldef.Tool, given map[string]string) (*mcp.GetPromptResult, error) {
+	args := map[string]any{}
+	for name, text := range given {
+		value, wanted := schema.FromText(properties(t)[name], text)
+		if wanted != nil {
+			value = text // the schema says what is wrong with it
 		}
+		args[name] = value
+	}
+	completed, failed := toolhost.Complete(t, args)
+	if failed != nil {
+		return nil, s.protocolError(failed)
+	}
+	text, err := promptText(t.Agent, completed)
+	if err != nil {
+		return nil, err
 	}
 	return &mcp.GetPromptResult{
 		Description: t.Description,
-		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: strings.TrimSpace(text)}}},
+		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}},
 	}, nil
+}
+
+// promptText is the agent's own prompt with the arguments below it.
+func promptText(agent *tooldef.Agent, completed any) (string, error) {
+	text := strings.TrimSpace(agent.Prompt)
+	args, _ := completed.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		value, plain := args[name].(string)
+		if !plain {
+			shown, err := jsonvalue.Encode(args[name])
+			if err != nil {
+				return "", err
+			}
+			value = string(shown)
+		}
+		if name == "input" {
+			text += "\n\n" + value
+		} else {
+			text += "\n\n" + name + ": " + value
+		}
+	}
+	return strings.TrimSpace(text), nil
 }

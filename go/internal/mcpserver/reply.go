@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -19,6 +20,7 @@ type reply struct {
 	limit   time.Duration // of each write
 	silence time.Duration // before a comment
 	seal    func(id string) string
+	body    *heard // of the request; nil: it has none
 
 	mu       sync.Mutex
 	beat     *time.Timer
@@ -27,6 +29,7 @@ type reply struct {
 	ended    bool // the answer was written
 	over     bool // the request was served
 	plain    bool // what comes is no event, though it is a stream
+	refusing int  // the status of a refusal in plain text whose text is to come
 	mayBegin bool // with a comment
 }
 
@@ -45,6 +48,9 @@ func (r *reply) end() {
 	r.beat.Stop()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.refusing > 0 { // its text never came
+		r.begin(r.refusing)
+	}
 	r.over = true
 	_ = r.control.SetWriteDeadline(time.Time{})
 }
@@ -90,6 +96,10 @@ func (r *reply) WriteHeader(status int) {
 		r.plain = true
 		return
 	}
+	if status >= http.StatusBadRequest && strings.HasPrefix(r.Header().Get("Content-Type"), "text/plain") {
+		r.refusing = status // which of them it is the text says
+		return
+	}
 	r.begin(status)
 }
 
@@ -109,13 +119,23 @@ func (r *reply) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.extend()
+	given := len(p)
 	message, isAnswer := answerIn(p)
+	if isAnswer && isError(message) {
+		message = mendedAnswer(message)
+		p = slices.Concat(eventStart, message, []byte("\n\n"))
+	}
 	r.ended = isAnswer || r.plain
 	text := p
 	switch {
+	case r.refusing > 0:
+		text = r.refuse(string(p))
 	case r.plain && r.stream:
-		text = slices.Concat(eventStart, p, []byte("\n\n"))
+		text = slices.Concat(eventStart, mendedAnswer(p), []byte("\n\n"))
 	case r.begun:
+		if !r.stream {
+			text = mendedAnswer(p)
+		}
 		r.beat.Reset(r.silence)
 	case isAnswer && r.Header().Get("Content-Type") == eventStream:
 		text = message
@@ -129,7 +149,18 @@ func (r *reply) Write(p []byte) (int, error) {
 	if _, err := r.ResponseWriter.Write(text); err != nil {
 		return 0, err
 	}
-	return len(p), nil
+	return given, nil
+}
+
+// refuse begins a refusal whose text is known now, and gives its body.
+func (r *reply) refuse(text string) []byte {
+	status := statusOf(r.refusing, text)
+	body := refused(status, text, r.body)
+	r.refusing, r.ended = 0, true
+	r.Header().Set("Content-Type", "application/json")
+	r.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	r.begin(status)
+	return body
 }
 
 // FlushError sends what was written, but not between the last event and the end that follows at once.
@@ -168,6 +199,15 @@ func answerIn(event []byte) (message []byte, ok bool) {
 		return nil, false
 	}
 	return bytes.TrimRight(message, "\n"), true
+}
+
+// isError says whether an answer as the SDK writes it is an error.
+func isError(message []byte) bool {
+	rest, ok := bytes.CutPrefix(message, []byte(string(messageStart)+`"id":`))
+	if ok {
+		rest, ok = afterID(rest)
+	}
+	return ok && bytes.HasPrefix(rest, []byte(`,"error":`))
 }
 
 // afterID skips a number or a string.

@@ -8,11 +8,11 @@ import (
 )
 
 // Stdio serves one client over a pair of streams, one message a line, until in ends or ctx does. Nothing but
-// messages is written to out. Calls that run when in ends are given a moment to be answered. Who calls is what
+// messages is written to out. Calls that run when in ends have Options.Grace to end. Who calls is what
 // toolhost.WithCaller says in ctx. Where in is an io.Closer it is closed when ctx ends, to be free of a read that
 // waits.
 func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	l := newLines(in, out, s.options.MaxMessage, s.options.MaxInFlight)
+	l := newLines(in, out, &s.options)
 	session, err := s.mcp.Connect(ctx, transport{l}, nil)
 	if err != nil {
 		return err

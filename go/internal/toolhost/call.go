@@ -167,13 +167,22 @@ func (c *call) readArgs() *Error {
 	if c.parent != nil {
 		value = c.tool.Params.Shape(value) // a script wrote it
 	}
-	completed := c.tool.Params.Defaults(value)
+	completed, failed := Complete(c.tool, value)
 	c.asSent = c.req.Value == nil && c.parent == nil && sameMap(value, completed)
-	if violations := c.tool.Params.Validate(completed); len(violations) > 0 {
-		return badArgs(violations)
+	if failed != nil {
+		return failed
 	}
 	c.args = completed
 	return nil
+}
+
+// Complete fills defaults into the arguments of a tool, and checks them.
+func Complete(t *tooldef.Tool, args any) (any, *Error) {
+	completed := t.Params.Defaults(args)
+	if violations := t.Params.Validate(completed); len(violations) > 0 {
+		return nil, badArgs(violations)
+	}
+	return completed, nil
 }
 
 // sameMap says whether nothing was added: defaults are filled into a copy.
