@@ -337,7 +337,7 @@ func TestThreadKeepsModules(t *testing.T) {
 	inFolder(t, map[string]string{
 		"tools/cache.luau": `return { n = 0 }`,
 		"tools/warm.yaml":  "name: warm\nisolation: thread\nlua: |\n  local cache, n = require('./cache'), 0\n  function invoke(ctx) " + body + " end\n",
-		"tools/lua.lua":    `tool = { name = "lua", isolation = "thread" } local n = 0 function tool.execute() local cache = require("./cache") ` + body + ` end`,
+		"tools/lua.lua":    `tool = { name = "lua", isolation = "thread" } local cache, n = require("./cache"), 0 function tool.execute() ` + body + ` end`,
 		"tools/new.yaml":   "name: new\nlua: |\n  local cache, n = require('./cache'), 0\n  function invoke(ctx) " + body + " end\n",
 	})
 	h := hostOf(t, Options{})
