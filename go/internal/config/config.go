@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hukilau/hukilau/go/internal/redact"
 	"github.com/hukilau/hukilau/go/internal/units"
 )
 
@@ -210,9 +209,6 @@ func Parse(data []byte, options Options) (*Config, error) {
 // Secrets lists the texts that must never be shown: what came from variables, and what the names of keys
 // say is secret.
 func (c *Config) Secrets() []string { return append([]string(nil), c.secrets...) }
-
-// Redactor replaces the secrets.
-func (c *Config) Redactor() *redact.Redactor { return redact.New(c.secrets) }
 
 // Path makes a path of the file a full one.
 func (c *Config) Path(name string) string {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hukilau/hukilau/go/internal/redact"
 	"github.com/hukilau/hukilau/go/internal/units"
 )
 
@@ -137,14 +138,14 @@ func TestEmptyFile(t *testing.T) {
 	assert.Empty(t, c.Tools.Scripts)
 	assert.Nil(t, c.Permissions.Net)
 	assert.Empty(t, c.Secrets())
-	assert.Nil(t, c.Redactor())
+	assert.Nil(t, redact.New(c.Secrets()))
 	assert.Equal(t, "hukilau.toml", c.Name)
 }
 
 func TestSecrets(t *testing.T) {
 	c := parse(t, whole)
 	assert.Equal(t, []string{"9999", "Basic abcdefgh", "bot", "jira-secret-1", "op-token-1", "sk-12345", "tok-sk-12345"}, c.Secrets())
-	assert.Equal(t, "call with [redacted] and [redacted], by bot", c.Redactor().Text("call with jira-secret-1 and tok-sk-12345, by bot"))
+	assert.Equal(t, "call with [redacted] and [redacted], by bot", redact.New(c.Secrets()).Text("call with jira-secret-1 and tok-sk-12345, by bot"))
 	c = parse(t, "[tools.script.x]\npath='x'\n[tools.script.x.db]\npassword='pass-1'\nhosts=['a-host']\n[tools.script.x.secret]\ndeep={a=['deep-1']}")
 	assert.Equal(t, []string{"deep-1", "pass-1"}, c.Secrets())
 	_, err := Parse([]byte("[server]\ndrain = \"${JIRA_TOKEN}\""), options())
@@ -248,7 +249,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := Parse(data, options())
 		if err == nil {
-			c.Redactor().Text(string(data))
+			redact.New(c.Secrets()).Text(string(data))
 			return
 		}
 		for _, one := range err.(Errors) {

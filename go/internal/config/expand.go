@@ -12,25 +12,24 @@ import (
 // expandAll replaces variables in every string, and collects what is secret.
 func (r *reader) expandAll(tree map[string]any) {
 	r.secrets = map[string]bool{}
-	r.expandIn(nil, tree, false)
+	r.expandIn(nil, tree)
+	for _, text := range redact.Secrets(tree) {
+		r.secrets[text] = true
+	}
 }
 
-// expandIn goes through a tree; secret is true below a key whose name says so.
-func (r *reader) expandIn(path []string, v any, secret bool) any {
+// expandIn goes through a tree.
+func (r *reader) expandIn(path []string, v any) any {
 	switch v := v.(type) {
 	case string:
-		text := r.expand(path, v)
-		if secret && text != "" {
-			r.secrets[text] = true
-		}
-		return text
+		return r.expand(path, v)
 	case map[string]any:
 		for key, item := range v {
-			v[key] = r.expandIn(append(slices.Clip(path), key), item, secret || redact.SecretName(key))
+			v[key] = r.expandIn(append(slices.Clip(path), key), item)
 		}
 	case []any:
 		for i, item := range v {
-			v[i] = r.expandIn(append(slices.Clip(path), strconv.Itoa(i)), item, secret)
+			v[i] = r.expandIn(append(slices.Clip(path), strconv.Itoa(i)), item)
 		}
 	}
 	return v

@@ -288,7 +288,8 @@ func (p *Pool) load(vm *VM) (*luau.Function, error) {
 }
 
 // survey is the first invocation of all. It takes no image, which costs more than a run: many programs
-// are invoked once. The next one will know from it what to keep.
+// are invoked once. The next one will know from it what to keep. Top level and function are one run, as what
+// the host made for the one belongs to the other.
 func (p *Pool) survey(ctx context.Context, r *resident, use func(luau.Values) error, args []any) error {
 	vm := r.vm
 	around, err := p.runAround(ctx, vm)
@@ -299,24 +300,56 @@ func (p *Pool) survey(ctx context.Context, r *resident, use func(luau.Values) er
 	if err != nil {
 		return err
 	}
-	if err := vm.state.Observe(); err != nil {
-		return err
-	}
-	entry, runErr := p.runTop(ctx, vm, chunk, around)
-	impure, err := vm.state.Impure()
+	// The arguments are not there before the top level has run: their texts would be taken for its own.
+	between := luau.Func{Name: "arguments", Pure: true, Do: func(c *luau.Call) error {
+		impure, err := c.State().Impure()
+		if err != nil {
+			return err
+		}
+		p.noteTop(impure)
+		return c.Return(args...)
+	}}
+	both, err := vm.bound(surveySource, chunk, orNil(around), p.program.Entry, p.missing(), between)
 	if err != nil {
 		return err
 	}
-	if runErr != nil {
-		return runErr
+	if err := vm.state.Observe(); err != nil {
+		return err
 	}
+	o := p.runOptions(r, false)
+	if o.Limits.HostCalls > 0 {
+		o.Limits.HostCalls++ // between is one
+	}
+	return vm.Run(ctx, both, o, use)
+}
+
+func (p *Pool) noteTop(impure bool) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.top = topPure
 	if impure {
 		p.top = topImpure
 	}
-	p.mu.Unlock()
-	return vm.Run(ctx, entry, p.runOptions(r, false), use, args...)
+}
+
+// surveySource is bothSource, with a function that gives the arguments.
+const surveySource = `local chunk, around, name, missing, arguments = ...
+return function()
+	chunk()
+	if around then
+		return around(_G, arguments())
+	end
+	local entry = _G[name]
+	if type(entry) ~= "function" then
+		error(missing, 0)
+	end
+	return entry(arguments())
+end`
+
+// missing is what is raised where a program has no function to invoke.
+func (p *Pool) missing() map[string]any {
+	err := noEntry(p.program.Chunk, p.program.Entry)
+	return map[string]any{"code": string(err.Code), "message": err.Message}
 }
 
 // firstPure keeps the state after the top level: an invocation is the function alone.
@@ -356,7 +389,7 @@ func (p *Pool) firstImpure(ctx context.Context, r *resident, use func(luau.Value
 			return err
 		}
 	}
-	both, err := r.vm.chunkThenEntry(before, chunk, around, p.program.Entry)
+	both, err := r.vm.bound(bothSource, orNil(before), chunk, orNil(around), p.program.Entry, p.missing())
 	if err != nil {
 		return err
 	}
@@ -392,7 +425,7 @@ return function(...)
 	return around(_G, ...)
 end`
 
-func noEntry(chunk, name string) error {
+func noEntry(chunk, name string) *luau.Error {
 	return &luau.Error{Code: "not_found", Message: fmt.Sprintf(
 		"%s defines no global function %s", luau.ChunkName(chunk), name)}
 }
@@ -424,10 +457,6 @@ return function(...)
 	end
 	return entry(...)
 end`
-
-func (v *VM) chunkThenEntry(before, chunk, around *luau.Function, name string) (*luau.Function, error) {
-	return v.bound(bothSource, orNil(before), chunk, orNil(around), name, "the script defines no global function "+name)
-}
 
 // orNil is nil without a function: a nil *luau.Function would be an error.
 func orNil(fn *luau.Function) any {

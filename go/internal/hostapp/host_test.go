@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -328,4 +329,22 @@ func TestKeysOfALuaTool(t *testing.T) {
 	require.NotNil(t, failed)
 	require.Equal(t, toolhost.NeedsApproval, failed.Code)
 	require.Equal(t, `[1,"content"]`, result(t, h, "open", ""))
+}
+
+// With isolation = "thread" each call has locals and globals of its own, and the modules of the calls before.
+func TestThreadKeepsModules(t *testing.T) {
+	const body = `n += 1 cache.n += 1 count = (count or 0) + 1 return { n, count, cache.n }`
+	inFolder(t, map[string]string{
+		"tools/cache.luau": `return { n = 0 }`,
+		"tools/warm.yaml":  "name: warm\nisolation: thread\nlua: |\n  local cache, n = require('./cache'), 0\n  function invoke(ctx) " + body + " end\n",
+		"tools/lua.lua":    `tool = { name = "lua", isolation = "thread" } local cache, n = require("./cache"), 0 function tool.execute() ` + body + ` end`,
+		"tools/new.yaml":   "name: new\nlua: |\n  local cache, n = require('./cache'), 0\n  function invoke(ctx) " + body + " end\n",
+	})
+	h := hostOf(t, Options{})
+	require.Empty(t, h.Project.Broken())
+	for i := 1; i <= 3; i++ {
+		require.Equal(t, fmt.Sprintf("[1,1,%d]", i), result(t, h, "warm", ""))
+		require.Equal(t, fmt.Sprintf("[1,1,%d]", i), result(t, h, "lua", ""))
+		require.Equal(t, "[1,1,1]", result(t, h, "new", ""))
+	}
 }

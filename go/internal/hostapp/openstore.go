@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/hukilau/hukilau/go/internal/redact"
 	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/internal/visible"
 )
@@ -39,7 +40,7 @@ func Locate(o Options) (*Project, error) {
 		}
 		c = lenient
 	}
-	p.redactor.Store(c.Redactor())
+	p.redactor.Store(redact.New(c.Secrets()))
 	p.content.Store(&content{config: c})
 	return p, nil
 }
@@ -56,6 +57,9 @@ func lookupAny(name string) (string, bool) {
 
 // Redact takes the secrets of the configuration out of a text.
 func (p *Project) Redact(text string) string { return p.redact(text) }
+
+// RedactJSON takes the secrets of the configuration and what stands under names of secrets out of a JSON text.
+func (p *Project) RedactJSON(text []byte) string { return p.redact(string(redact.Keys(text))) }
 
 // UserName is who works at this machine; "" where the system does not say.
 func UserName() string { return orWord(os.Getenv("USER"), os.Getenv("LOGNAME")) }

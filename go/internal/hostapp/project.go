@@ -54,8 +54,9 @@ type Project struct {
 
 // content is what was read last.
 type content struct {
-	config *config.Config
-	set    *tooldef.Set
+	config  *config.Config
+	set     *tooldef.Set
+	secrets []string
 }
 
 // Config is the configuration as it was read last.
@@ -69,7 +70,7 @@ func (p *Project) Set() *tooldef.Set {
 	return nil
 }
 
-// redact takes the secrets of the configuration out of a text.
+// redact takes the secrets of the configuration and of the tools out of a text.
 func (p *Project) redact(text string) string { return p.redactor.Load().Text(text) }
 
 // Open reads the configuration and the tools. Tools that are broken are in Set.Errors.
@@ -182,9 +183,32 @@ func (p *Project) Reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.redactor.Store(c.Redactor())
-	p.content.Store(&content{c, set})
+	next := &content{config: c, set: set, secrets: append(c.Secrets(), toolSecrets(set, c)...)}
+	all := next.secrets
+	if before := p.content.Load(); before != nil {
+		all = append(all[:len(all):len(all)], before.secrets...) // calls that run have those
+	}
+	p.redactor.Store(redact.New(all))
+	p.content.Store(next)
 	return nil
+}
+
+// toolSecrets are those that tools have of their own: in their config, and in the variables that they are granted.
+func toolSecrets(set *tooldef.Set, c *config.Config) (secrets []string) {
+	variables := map[string]bool{}
+	for _, t := range grant(set.Tools(), nil, c.Permissions).Tools() {
+		secrets = append(secrets, redact.Secrets(t.Config)...)
+		for _, name := range t.Permissions.Env {
+			variables[name] = true
+		}
+	}
+	for _, pair := range os.Environ() {
+		name, value, _ := strings.Cut(pair, "=")
+		if value != "" && redact.SecretVariable(name) && (variables[name] || variables["*"]) {
+			secrets = append(secrets, value)
+		}
+	}
+	return secrets
 }
 
 // Close closes the folders. Nothing of the project may be used then.

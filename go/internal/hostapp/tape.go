@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/recording"
-	"github.com/hukilau/hukilau/go/internal/redact"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 )
 
@@ -100,18 +99,7 @@ func orError(err, other error) error {
 }
 
 func (p *Project) tapeOptions(t ToolTest, name string, tools []*tooldef.Tool) recording.Options {
-	environ := p.environOf(tools)
-	var secrets []string
-	for name, value := range environ {
-		if redact.SecretName(name) {
-			secrets = append(secrets, value)
-		}
-	}
-	own := redact.New(secrets)
-	return recording.Options{
-		Name: name, File: filepath.ToSlash(t.Target), Environ: environ,
-		Redact: func(text string) string { return own.Text(p.redact(text)) },
-	}
+	return recording.Options{Name: name, File: filepath.ToSlash(t.Target), Environ: p.environOf(tools), Redact: p.redact}
 }
 
 // environOf are the variables that tools are granted by name, and those that they call.

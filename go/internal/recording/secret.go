@@ -13,14 +13,9 @@ import (
 	"github.com/hukilau/hukilau/go/internal/redact"
 )
 
-// What says by its name that it is secret. Names that mean something else as often, as key or next_token, are not
-// among them.
-const secretNames = `access_?token|refresh_?token|id_?token|session_?token|client_?secret|api_?key|api_?secret|secret_?key|` +
-	`private_?key|password|passwd|authorization`
-
 var (
-	inJSON  = regexp.MustCompile(`(?i)("(?:` + secretNames + `)"\s*:\s*)"(?:[^"\\]|\\.)*"`)
-	inQuery = regexp.MustCompile(`(?i)((?:^|[?&])(?:` + secretNames + `|token|auth|sig|signature|` +
+	inJSON  = regexp.MustCompile(`(?i)("(?:` + redact.CertainNames + `)"\s*:\s*)"(?:[^"\\]|\\.)*"`)
+	inQuery = regexp.MustCompile(`(?i)((?:^|[?&])(?:` + redact.CertainNames + `|token|auth|sig|signature|` +
 		`x-amz-signature|x-amz-security-token|x-amz-credential|x-goog-signature)=)[^&#\s]*`)
 	// What a script has of an earlier answer of a recording, in a request.
 	escapedMark = strings.NewReplacer(url.QueryEscape(redact.Mark), redact.Mark, strings.ToLower(url.QueryEscape(redact.Mark)), redact.Mark)
@@ -111,7 +106,7 @@ func (s *Session) responseHeaders(given http.Header) map[string]values {
 func (s *Session) publicEnviron() map[string]string {
 	kept := map[string]string{}
 	for name, value := range s.options.Environ {
-		if redact.SecretName(name) {
+		if redact.SecretVariable(name) {
 			value = redact.Mark
 		}
 		kept[name] = strings.ToValidUTF8(s.clean(value), "?")

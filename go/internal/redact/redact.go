@@ -153,18 +153,3 @@ func (r *Redactor) Longest() int {
 	}
 	return r.longest
 }
-
-// SecretName tells whether a key's name says that its value is secret.
-func SecretName(key string) bool {
-	key = strings.ReplaceAll(strings.ToLower(key), "-", "_")
-	switch key {
-	case "token", "password", "passwd", "secret", "apikey", "authorization", "proxy_authorization", "cookie":
-		return true
-	}
-	for _, end := range []string{"_token", "_key", "_password", "_secret"} {
-		if strings.HasSuffix(key, end) {
-			return true
-		}
-	}
-	return false
-}

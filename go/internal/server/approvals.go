@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/redact"
 	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
@@ -77,7 +78,7 @@ func (s *Server) showApproval(x *exchange, id string) {
 
 // approvalTree is an approval as operators see it; outcomes are at /calls/{id}.
 func (s *Server) approvalTree(a *store.Approval) map[string]any {
-	arguments, err := jsonvalue.Decode(a.Arguments, jsonvalue.Options{})
+	arguments, err := jsonvalue.Decode(redact.Keys(a.Arguments), jsonvalue.Options{})
 	if err != nil { // a file that somebody else changed
 		arguments = string(a.Arguments)
 	}

@@ -143,6 +143,7 @@ func TestLuaErrors(t *testing.T) {
 		"fs":                {"\nfs.read('/etc/passwd')", `x.lua:2: fs.read cannot be used while the tool is read`},
 		"sleep":             {"\nsleep(1)", `x.lua:2: sleep cannot be used while the tool is read`},
 		"context":           {"\ncontext.search('q')", `x.lua:2: context.search cannot be used while the tool is read`},
+		"agent":             {"\ncontext.create_agent('a', {})", `x.lua:2: context.create_agent cannot be used while the tool is read; use it inside`},
 		"SDK":               {"\nrequire('fs').read('/etc/passwd')", `x.lua:2: while the tool is read nothing is granted: `},
 		"SDK env":           {"\nrequire('env').get('HOME')", `x.lua:2: while the tool is read nothing is granted: `},
 		"SDK http":          {"\nrequire('http').get('http://127.0.0.1:1/')", `x.lua:2: while the tool is read nothing is granted: `},

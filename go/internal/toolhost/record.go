@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/redact"
 	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -17,6 +19,8 @@ func (c *call) record(answer *Answer, failed *Error) {
 	if c.runner != nil {
 		c.runner.counters.count(failed, took)
 	}
+	args := c.argsText()
+	shown := c.shown(args)
 	status := "ok"
 	if failed != nil {
 		status = string(failed.Code)
@@ -27,7 +31,7 @@ func (c *call) record(answer *Answer, failed *Error) {
 			slog.String("face", c.req.Caller.Face), slog.String("status", status), slog.Duration("took", took),
 		}
 		if failed != nil {
-			attrs = append(attrs, slog.String("error", o.Redact(whole(failed))))
+			attrs = append(attrs, slog.String("error", shown(whole(failed))))
 		}
 		o.Logger.LogAttrs(context.Background(), slog.LevelInfo, "call", attrs...)
 	}
@@ -36,7 +40,7 @@ func (c *call) record(answer *Answer, failed *Error) {
 	}
 	entry := store.Entry{
 		ID: c.id, Time: c.began, Duration: took, Tool: c.tool.Name, Version: c.tool.Hash, Face: c.req.Caller.Face,
-		Caller: c.req.Caller.Name, Status: status, Arguments: c.payload(c.argsText()), HostCalls: c.hostCalls(), HostCallsDropped: c.told.more,
+		Caller: c.req.Caller.Name, Status: status, Arguments: payload(args, shown), HostCalls: c.hostCalls(), HostCallsDropped: c.told.more,
 	}
 	switch {
 	case c.parent != nil:
@@ -47,9 +51,9 @@ func (c *call) record(answer *Answer, failed *Error) {
 	usage := c.usage()
 	entry.TokensIn, entry.TokensOut = usage.InputTokens, usage.OutputTokens
 	if failed == nil {
-		entry.Result = c.payload(answer.JSON)
+		entry.Result = payload(answer.JSON, shown)
 	} else {
-		entry.Error = &store.Failure{Code: string(failed.Code), Message: o.Redact(failed.Message), Detail: o.Redact(whole(failed))}
+		entry.Error = &store.Failure{Code: string(failed.Code), Message: shown(failed.Message), Detail: shown(whole(failed))}
 	}
 	if err := o.Store.Log.Record(context.Background(), entry); err != nil {
 		o.Logger.Error("the execution log cannot be written", slog.String("call", c.id), slog.String("error", err.Error()))
@@ -90,14 +94,28 @@ func (c *call) argsText() []byte {
 // longestSecret is how long a secret may be that is found where the log cuts a text.
 const longestSecret = 16 << 10
 
-// payload is a JSON text for the log, which cuts it. Of a long one only the beginning is looked at, and of that
+// payload is a JSON text for the log, which cuts it, without secrets and what stands under names of secrets. Of a long one only the beginning is looked at, and of that
 // what may be the beginning of a secret is left out.
-func (c *call) payload(text []byte) store.Payload {
+func payload(text []byte, shown func(string) string) store.Payload {
 	if len(text) <= store.MaxLogText+longestSecret {
-		return store.Payload{Text: c.host.options.Redact(string(text))}
+		return store.Payload{Text: shown(string(redact.Keys(text)))}
 	}
-	shown := c.host.options.Redact(string(text[:store.MaxLogText+longestSecret]))
-	return store.Payload{Text: shown[:max(len(shown)-longestSecret, 0)], Size: len(text)}
+	begin := shown(string(redact.Keys(text[:store.MaxLogText+longestSecret])))
+	return store.Payload{Text: begin[:max(len(begin)-longestSecret, 0)], Size: len(text)}
+}
+
+// maxOwnSecrets is how many secrets of its arguments are looked for in what is logged of a call.
+const maxOwnSecrets = 100
+
+// shown takes secrets out of what is logged of the call: also those of its arguments, which a tool may say in an
+// error.
+func (c *call) shown(args []byte) func(string) string {
+	if !redact.HasKeys(args) {
+		return c.host.options.Redact
+	}
+	secrets := slices.DeleteFunc(redact.Secrets(c.args), func(text string) bool { return len(text) > longestSecret })
+	own := redact.New(secrets[:min(len(secrets), maxOwnSecrets)])
+	return func(text string) string { return own.Text(c.host.options.Redact(text)) }
 }
 
 func (c *call) hostCalls() []store.HostCall {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/redact"
 )
 
 // Sink gets what a tool tells while it runs. Its methods are called one after the other, and may wait for a slow
@@ -80,7 +81,7 @@ func (c *call) log(level slog.Level, message string, fields map[string]any) {
 	if logger := c.host.options.Logger; !console && logger.Enabled(context.Background(), level) {
 		attrs := []slog.Attr{slog.String("tool", c.tool.Name), slog.String("call", c.id)}
 		for name, value := range fields {
-			attrs = append(attrs, slog.Any(name, c.redacted(value)))
+			attrs = append(attrs, slog.Any(name, c.redacted(name, value)))
 		}
 		logger.LogAttrs(context.Background(), level, message, attrs...)
 	}
@@ -90,8 +91,11 @@ func (c *call) log(level slog.Level, message string, fields map[string]any) {
 	}
 }
 
-// redacted takes secrets out of texts; other plain values have none.
-func (c *call) redacted(value any) any {
+// redacted takes secrets out of the fields of a record.
+func (c *call) redacted(name string, value any) any {
+	if _, flag := value.(bool); !flag && redact.SecretName(name) {
+		return redact.Mark
+	}
 	if text, ok := value.(string); ok {
 		return c.host.options.Redact(text)
 	}
@@ -104,7 +108,7 @@ func (c *call) allRedacted(fields map[string]any) map[string]any {
 	}
 	all := make(map[string]any, len(fields))
 	for name, value := range fields {
-		all[name] = c.redacted(value)
+		all[name] = c.redacted(name, value)
 	}
 	return all
 }

@@ -82,7 +82,7 @@ func arguments(project *hostapp.Project, a *store.Approval) string {
 	if a.Arguments == nil {
 		return "(long: see show)"
 	}
-	return hostprint.Cut(visible.Line(project.Redact(string(a.Arguments))), mostArguments)
+	return hostprint.Cut(visible.Line(project.RedactJSON(a.Arguments)), mostArguments)
 }
 
 // line is an approval as JSON.
@@ -121,7 +121,7 @@ func lineOf(project *hostapp.Project, a *store.Approval) line {
 
 // safe is JSON without secrets; what would be none then is left out.
 func safe(project *hostapp.Project, text json.RawMessage) json.RawMessage {
-	redacted := []byte(project.Redact(string(text)))
+	redacted := []byte(project.RedactJSON(text))
 	if !json.Valid(redacted) {
 		return nil
 	}

@@ -64,7 +64,7 @@ func facts(a *store.Approval) string {
 
 // pretty is JSON as people read it, without secrets.
 func pretty(project *hostapp.Project, text []byte) string {
-	return hostprint.Indented(hostprint.Pretty(project.Redact(string(text))))
+	return hostprint.Indented(hostprint.Pretty(project.RedactJSON(text)))
 }
 
 func outcome(project *hostapp.Project, a *store.Approval) string {
