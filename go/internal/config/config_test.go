@@ -90,6 +90,7 @@ env = ["LANG"]
 
 [state]
 dir = "state"
+max_kept = "64 MiB"
 
 [log]
 retention = "7d"
@@ -128,6 +129,7 @@ func TestParse(t *testing.T) {
 	assert.Equal(t, Limits{Time: time.Minute, Memory: 3 << 29, HostCalls: 1000, Tokens: 20000, Depth: 4}, c.Limits)
 	assert.Equal(t, []string{"LANG"}, c.Permissions.Env)
 	assert.Equal(t, "/srv/tools/state", c.StateDir)
+	assert.EqualValues(t, 64<<20, c.MaxKept)
 	assert.Equal(t, Log{Retention: 7 * 24 * time.Hour, Level: "info", Format: "json"}, c.Log)
 	assert.Equal(t, Music{Folder: "/srv/tools/songs", Output: "/srv/tools/out.wav"}, c.Music)
 }

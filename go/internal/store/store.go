@@ -35,6 +35,10 @@ type Options struct {
 
 	MaxPending          int // approvals that wait at once; 0: 10,000
 	MaxPendingPerCaller int // of one caller; 0: 100
+
+	MaxKept          int64 // bytes of answers to requests and outcomes of calls, together; 0: 1 GiB
+	MaxKeptPerCaller int64 // of one caller; 0: a quarter of MaxKept
+	MaxKeptCount     int   // their number, a quarter of it for one caller; 0: 1,000,000
 }
 
 func (o *Options) setDefaults() {
@@ -47,6 +51,9 @@ func (o *Options) setDefaults() {
 	setDefault(&o.FlushEvery, 250*time.Millisecond)
 	setDefault(&o.MaxPending, 10_000)
 	setDefault(&o.MaxPendingPerCaller, 100)
+	setDefault(&o.MaxKept, 1<<30)
+	setDefault(&o.MaxKeptPerCaller, (o.MaxKept+3)/4)
+	setDefault(&o.MaxKeptCount, 1_000_000)
 }
 
 func setDefault[T ~int | ~int64](field *T, value T) {
@@ -84,8 +91,9 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	s.Log = &Log{db: db, now: options.Now, writer: newLogWriter(db, options.FlushEvery)}
 	s.Approvals = &Approvals{db: db, now: options.Now, presence: s.presence,
 		maxPending: options.MaxPending, maxPerCaller: options.MaxPendingPerCaller}
-	s.Calls = &Calls{db: db, now: options.Now, presence: s.presence}
-	s.Idempotency = newIdempotency(db, options.Now, s.presence)
+	room := newKeptRoom(db, &options, s.presence)
+	s.Calls = &Calls{db: db, now: options.Now, presence: s.presence, room: room}
+	s.Idempotency = newIdempotency(db, options.Now, s.presence, room)
 	return s, nil
 }
 
