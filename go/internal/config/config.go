@@ -126,6 +126,7 @@ type Limits struct {
 // Log is the execution log and what is written while serving.
 type Log struct {
 	Retention time.Duration
+	MaxSize   int64
 	Level     string // debug, info, warn, error
 	Format    string // text, json
 }

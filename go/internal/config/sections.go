@@ -138,7 +138,7 @@ func readLimits(t *table) Limits {
 
 func readLog(t *table) Log {
 	l := Log{
-		Retention: t.duration("retention"), Level: t.oneOf("level", "debug", "info", "warn", "error"),
+		Retention: t.duration("retention"), MaxSize: t.size("max_size"), Level: t.oneOf("level", "debug", "info", "warn", "error"),
 		Format: t.oneOf("format", "text", "json"),
 	}
 	t.end()

@@ -144,7 +144,7 @@ func queueOf(c config.Server) int {
 
 // storeOptions say where the project's store is, and what it may hold.
 func (p *Project) storeOptions() store.Options {
-	return store.Options{Path: p.StatePath(), MaxKept: p.Config().MaxKept}
+	return store.Options{Path: p.StatePath(), MaxKept: p.Config().MaxKept, MaxLog: p.Config().Log.MaxSize}
 }
 
 // StatePath is the file of the project's store.

@@ -65,6 +65,7 @@ CREATE TABLE requests (
 CREATE INDEX requests_by_expiry ON requests (expires);
 `,
 	keptStep,
+	logStep,
 }
 
 // migrate looks whose file it is before it touches anything, and runs the steps that are missing.

@@ -23,7 +23,7 @@ const (
 	vacuum   = "PRAGMA incremental_vacuum(256)" // pages
 )
 
-// Trim deletes what is older or more than retention keeps, and answers to requests that expired, and
+// Trim deletes what is older or more than retention and [Options.MaxLog] keep, and answers to requests that expired, and
 // gives the room back to the disk. It returns how many rows it deleted.
 func (s *Store) Trim(ctx context.Context, r Retention) (int64, error) {
 	var deleted int64
@@ -34,11 +34,17 @@ func (s *Store) Trim(ctx context.Context, r Retention) (int64, error) {
 			return deleted, err
 		}
 	}
-	n, err := s.trimScopes(ctx, r.ScopeAge)
-	if err != nil {
-		return deleted + n, err
+	for _, trim := range []func() (int64, error){
+		func() (int64, error) { return s.trimLog(ctx) },
+		func() (int64, error) { return s.trimScopes(ctx, r.ScopeAge) },
+	} {
+		n, err := trim()
+		deleted += n
+		if err != nil {
+			return deleted, err
+		}
 	}
-	return deleted + n, s.shrink(ctx)
+	return deleted, s.shrink(ctx)
 }
 
 // rule deletes rows of one table that a query chooses, a step at a time.
@@ -48,8 +54,10 @@ type rule struct {
 }
 
 func (r *rule) deletion() string {
-	return "DELETE FROM " + r.table + " WHERE rowid IN (" + r.choose + " LIMIT " + strconv.Itoa(trimStep) + ")"
+	return "DELETE FROM " + r.table + " WHERE rowid IN (" + r.chosen() + ")"
 }
+
+func (r *rule) chosen() string { return r.choose + " LIMIT " + strconv.Itoa(trimStep) }
 
 func (s *Store) rules(r Retention) []rule {
 	setZero(&r.LogAge, 30*24*time.Hour)
@@ -87,7 +95,15 @@ func (s *Store) trim(ctx context.Context, r rule) (deleted int64, err error) {
 	for {
 		var n int64
 		err := s.db.write(ctx, func(t *tx) (err error) {
-			n, err = t.exec(r.deletion(), r.args...)
+			if r.table != "runs" {
+				n, err = t.exec(r.deletion(), r.args...)
+				return err
+			}
+			gone, err := deleteEntries(t, r.chosen(), r.args...)
+			if err == nil && gone.count > 0 {
+				_, err = resize(t, logged{-gone.count, -gone.size})
+			}
+			n = gone.count
 			return err
 		})
 		deleted += n

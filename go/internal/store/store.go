@@ -32,6 +32,7 @@ type Options struct {
 	MaxScope int // bytes of one scope's keys and values; 0: 16 MiB
 
 	FlushEvery time.Duration // the longest time a log entry stays in memory alone; 0: 250 ms
+	MaxLog     int64         // bytes of the log, about: beyond it the oldest entries go; 0: 1 GiB
 
 	MaxPending          int // approvals that wait at once; 0: 10,000
 	MaxPendingPerCaller int // of one caller; 0: 100
@@ -49,6 +50,7 @@ func (o *Options) setDefaults() {
 	setDefault(&o.MaxValue, 4<<20)
 	setDefault(&o.MaxScope, 16<<20)
 	setDefault(&o.FlushEvery, 250*time.Millisecond)
+	setDefault(&o.MaxLog, 1<<30)
 	setDefault(&o.MaxPending, 10_000)
 	setDefault(&o.MaxPendingPerCaller, 100)
 	setDefault(&o.MaxKept, 1<<30)
@@ -88,7 +90,7 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	s := &Store{db: db, options: options}
 	s.presence = newPresence(db, options.Now)
 	s.State = &State{db: db, now: options.Now, maxValue: options.MaxValue, maxScope: options.MaxScope}
-	s.Log = &Log{db: db, now: options.Now, writer: newLogWriter(db, options.FlushEvery)}
+	s.Log = &Log{db: db, now: options.Now, writer: newLogWriter(db, options.FlushEvery, options.MaxLog)}
 	s.Approvals = &Approvals{db: db, now: options.Now, presence: s.presence,
 		maxPending: options.MaxPending, maxPerCaller: options.MaxPendingPerCaller}
 	room := newKeptRoom(db, &options, s.presence)
