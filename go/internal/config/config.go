@@ -24,6 +24,7 @@ type Config struct {
 	Limits      Limits
 	Permissions Permissions // what every tool is granted
 	StateDir    string
+	MaxState    int64 // bytes of the state of tools
 	MaxKept     int64 // bytes of answers and outcomes that are kept for callers
 	Log         Log
 	Music       Music

@@ -91,6 +91,7 @@ env = ["LANG"]
 [state]
 dir = "state"
 max_kept = "64 MiB"
+max_size = "2 GiB"
 
 [log]
 max_size = "100 MiB"
@@ -131,6 +132,7 @@ func TestParse(t *testing.T) {
 	assert.Equal(t, []string{"LANG"}, c.Permissions.Env)
 	assert.Equal(t, "/srv/tools/state", c.StateDir)
 	assert.EqualValues(t, 64<<20, c.MaxKept)
+	assert.EqualValues(t, 2<<30, c.MaxState)
 	assert.Equal(t, Log{Retention: 7 * 24 * time.Hour, MaxSize: 100 << 20, Level: "info", Format: "json"}, c.Log)
 	assert.Equal(t, Music{Folder: "/srv/tools/songs", Output: "/srv/tools/out.wav"}, c.Music)
 }

@@ -21,6 +21,7 @@ func (c *Config) read(root *table) {
 	permissions.end()
 	state := root.section("state")
 	c.StateDir = c.Path(state.string("dir"))
+	c.MaxState = state.size("max_size")
 	c.MaxKept = state.size("max_kept")
 	state.end()
 	c.Log = readLog(root.section("log"))

@@ -110,7 +110,7 @@ func (h *Host) Reload(ctx context.Context) error {
 }
 
 // stateOf is the section [state].
-func stateOf(c *config.Config) [2]any { return [2]any{c.StateDir, c.MaxKept} }
+func stateOf(c *config.Config) [3]any { return [3]any{c.StateDir, c.MaxKept, c.MaxState} }
 
 // tellBroken logs the definitions that are no tools.
 func (h *Host) tellBroken() {
@@ -144,7 +144,8 @@ func queueOf(c config.Server) int {
 
 // storeOptions say where the project's store is, and what it may hold.
 func (p *Project) storeOptions() store.Options {
-	return store.Options{Path: p.StatePath(), MaxKept: p.Config().MaxKept, MaxLog: p.Config().Log.MaxSize}
+	c := p.Config()
+	return store.Options{Path: p.StatePath(), MaxState: c.MaxState, MaxKept: c.MaxKept, MaxLog: c.Log.MaxSize}
 }
 
 // StatePath is the file of the project's store.

@@ -11,7 +11,13 @@ import (
 func TestBoundsOfTheStoreAreConfigured(t *testing.T) {
 	inFolder(t, map[string]string{
 		"tools/a.yaml": yaml("a", "", `return string.rep("x", 10000)`),
-		"hukilau.toml": "[state]\nmax_kept = \"3 KiB\"\n[log]\nmax_size = \"50 KiB\"\n",
+		"tools/grow.yaml": yaml("grow", "", `
+    ctx.state.text = string.rep("x", 30000)
+    local _, e = pcall(ctx.save_state)
+    assert(string.find(e.message, "ctx.state: the state of all callers and sessions would have 30", 1, true), e.message)
+    ctx.state.text = "short"
+    return e.code`),
+		"hukilau.toml": "[state]\nmax_size = \"20 KiB\"\nmax_kept = \"3 KiB\"\n[log]\nmax_size = \"50 KiB\"\n",
 	})
 	h := hostOf(t, Options{})
 	for range 30 {
@@ -27,4 +33,5 @@ func TestBoundsOfTheStoreAreConfigured(t *testing.T) {
 		}
 	}
 	require.Equal(t, store.CodeFull, store.CodeOf(err))
+	require.Equal(t, `"limit"`, result(t, h, "grow", ""))
 }

@@ -37,6 +37,9 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
+// ErrorCode is the code as scripts see it.
+func (e *Error) ErrorCode() string { return string(e.Code) }
+
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 

@@ -66,6 +66,7 @@ CREATE INDEX requests_by_expiry ON requests (expires);
 `,
 	keptStep,
 	logStep,
+	stateStep,
 }
 
 // migrate looks whose file it is before it touches anything, and runs the steps that are missing.

@@ -28,8 +28,9 @@ type Options struct {
 	Synced      bool          // every write is synced to the disk: survives a power cut, costs an fsync
 	BusyTimeout time.Duration // how long to wait for another process's write; 0: 5 s
 
-	MaxValue int // bytes of one value of the state; 0: 4 MiB
-	MaxScope int // bytes of one scope's keys and values; 0: 16 MiB
+	MaxValue int   // bytes of one value of the state; 0: 4 MiB
+	MaxScope int   // bytes of one scope's keys and values; 0: 16 MiB
+	MaxState int64 // bytes of all scopes together, about; 0: 1 GiB
 
 	FlushEvery time.Duration // the longest time a log entry stays in memory alone; 0: 250 ms
 	MaxLog     int64         // bytes of the log, about: beyond it the oldest entries go; 0: 1 GiB
@@ -49,6 +50,7 @@ func (o *Options) setDefaults() {
 	setDefault(&o.BusyTimeout, 5*time.Second)
 	setDefault(&o.MaxValue, 4<<20)
 	setDefault(&o.MaxScope, 16<<20)
+	setDefault(&o.MaxState, 1<<30)
 	setDefault(&o.FlushEvery, 250*time.Millisecond)
 	setDefault(&o.MaxLog, 1<<30)
 	setDefault(&o.MaxPending, 10_000)
@@ -89,7 +91,7 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	}
 	s := &Store{db: db, options: options}
 	s.presence = newPresence(db, options.Now)
-	s.State = &State{db: db, now: options.Now, maxValue: options.MaxValue, maxScope: options.MaxScope}
+	s.State = &State{db: db, now: options.Now, maxValue: options.MaxValue, maxScope: options.MaxScope, max: options.MaxState}
 	s.Log = &Log{db: db, now: options.Now, writer: newLogWriter(db, options.FlushEvery, options.MaxLog)}
 	s.Approvals = &Approvals{db: db, now: options.Now, presence: s.presence,
 		maxPending: options.MaxPending, maxPerCaller: options.MaxPendingPerCaller}
