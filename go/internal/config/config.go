@@ -23,6 +23,8 @@ type Config struct {
 	Limits      Limits
 	Permissions Permissions // what every tool is granted
 	StateDir    string
+	MaxState    int64 // bytes of the state of tools
+	MaxKept     int64 // bytes of answers and outcomes that are kept for callers
 	Log         Log
 	Music       Music
 
@@ -124,6 +126,7 @@ type Limits struct {
 // Log is the execution log and what is written while serving.
 type Log struct {
 	Retention time.Duration
+	MaxSize   int64
 	Level     string // debug, info, warn, error
 	Format    string // text, json
 }

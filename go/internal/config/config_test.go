@@ -91,8 +91,11 @@ env = ["LANG"]
 
 [state]
 dir = "state"
+max_kept = "64 MiB"
+max_size = "2 GiB"
 
 [log]
+max_size = "100 MiB"
 retention = "7d"
 level = "info"
 format = "json"
@@ -129,7 +132,9 @@ func TestParse(t *testing.T) {
 	assert.Equal(t, Limits{Time: time.Minute, Memory: 3 << 29, HostCalls: 1000, Tokens: 20000, Depth: 4}, c.Limits)
 	assert.Equal(t, []string{"LANG"}, c.Permissions.Env)
 	assert.Equal(t, "/srv/tools/state", c.StateDir)
-	assert.Equal(t, Log{Retention: 7 * 24 * time.Hour, Level: "info", Format: "json"}, c.Log)
+	assert.EqualValues(t, 64<<20, c.MaxKept)
+	assert.EqualValues(t, 2<<30, c.MaxState)
+	assert.Equal(t, Log{Retention: 7 * 24 * time.Hour, MaxSize: 100 << 20, Level: "info", Format: "json"}, c.Log)
 	assert.Equal(t, Music{Folder: "/srv/tools/songs", Output: "/srv/tools/out.wav"}, c.Music)
 }
 
@@ -175,7 +180,7 @@ func TestErrors(t *testing.T) {
 		"[server]\nbind = 1\nbind = 2":                        "hukilau.toml:3:1: ",
 		"[servr]\nbind = 'x:1'":                               `hukilau.toml:1:2: the file has no key "servr" (did you mean "server"?)`,
 		"\n[server]\n  bnd = 'x:1'":                           `hukilau.toml:3:3: server has no key "bnd" (did you mean "bind"?)`,
-		"[log]\nfoo = 1":                                      `hukilau.toml:2:1: log has no key "foo"; known are retention, level, format`,
+		"[log]\nfoo = 1":                                      `hukilau.toml:2:1: log has no key "foo"; known are retention, max_size, level, format`,
 		"server.max_runs = 'many'":                            "hukilau.toml:1:8: server.max_runs must be a whole number, not a string",
 		"[server]\nmax_runs = 0":                              "hukilau.toml:2:1: server.max_runs must be a whole number of at least 1",
 		"[server]\nqueue = 1.5":                               "hukilau.toml:2:1: server.queue must be a whole number of at least 0",

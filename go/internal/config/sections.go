@@ -23,6 +23,8 @@ func (c *Config) read(root *table) {
 	permissions.end()
 	state := root.section("state")
 	c.StateDir = c.Path(state.string("dir"))
+	c.MaxState = state.size("max_size")
+	c.MaxKept = state.size("max_kept")
 	state.end()
 	c.Log = readLog(root.section("log"))
 	c.Music = readMusic(c, root.section("music"))
@@ -158,7 +160,7 @@ func readLimits(t *table) Limits {
 
 func readLog(t *table) Log {
 	l := Log{
-		Retention: t.duration("retention"), Level: t.oneOf("level", "debug", "info", "warn", "error"),
+		Retention: t.duration("retention"), MaxSize: t.size("max_size"), Level: t.oneOf("level", "debug", "info", "warn", "error"),
 		Format: t.oneOf("format", "text", "json"),
 	}
 	t.end()

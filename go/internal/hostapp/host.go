@@ -57,11 +57,11 @@ func (p *Project) NewHost(ctx context.Context, o HostOptions) (*Host, error) {
 			return nil, err
 		}
 	}
-	path := store.Memory
-	if !o.InMemory {
-		path = p.StatePath()
+	kept := p.storeOptions()
+	if o.InMemory {
+		kept.Path = store.Memory
 	}
-	s, err := store.Open(ctx, store.Options{Path: path})
+	s, err := store.Open(ctx, kept)
 	if err != nil {
 		return nil, errors.Join(err, traces.close())
 	}
@@ -106,7 +106,7 @@ func (h *Host) Reload(ctx context.Context) error {
 		old, new any
 	}{
 		{"[limits]", before.Limits, now.Limits}, {"[server]", before.Server, now.Server},
-		{"[state]", before.StateDir, now.StateDir}, {"[log]", before.Log, now.Log},
+		{"[state]", stateOf(before), stateOf(now)}, {"[log]", before.Log, now.Log},
 	} {
 		if !reflect.DeepEqual(section.old, section.new) {
 			h.Logger.Warn("this section of the configuration has changed; the change holds from the next start on", "section", section.name)
@@ -114,6 +114,9 @@ func (h *Host) Reload(ctx context.Context) error {
 	}
 	return nil
 }
+
+// stateOf is the section [state].
+func stateOf(c *config.Config) [3]any { return [3]any{c.StateDir, c.MaxKept, c.MaxState} }
 
 // tellBroken logs the definitions that are no tools.
 func (h *Host) tellBroken() {
@@ -151,6 +154,12 @@ func queueOf(c config.Server) int {
 		return -1
 	}
 	return c.Queue
+}
+
+// storeOptions say where the project's store is, and what it may hold.
+func (p *Project) storeOptions() store.Options {
+	c := p.Config()
+	return store.Options{Path: p.StatePath(), MaxState: c.MaxState, MaxKept: c.MaxKept, MaxLog: c.Log.MaxSize}
 }
 
 // StatePath is the file of the project's store.

@@ -22,7 +22,7 @@ func (p *Project) OpenStore(ctx context.Context) (*store.Store, error) {
 	if _, err := os.Stat(p.StatePath()); errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNothingRan
 	}
-	return store.Open(ctx, store.Options{Path: p.StatePath()})
+	return store.Open(ctx, p.storeOptions())
 }
 
 // Locate finds a project and reads its configuration, but none of its tools. It needs none of the variables that

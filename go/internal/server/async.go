@@ -65,8 +65,11 @@ func (s *Server) keep(ctx context.Context, c *liveCall) *toolhost.Error {
 		version = t.Hash
 	}
 	_, err := s.options.Store.Calls.Create(ctx, store.Call{ID: c.id, Tool: c.tool, Version: version, Caller: c.owner})
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case store.CodeOf(err) == store.CodeFull:
+		return &toolhost.Error{Code: toolhost.Busy, Detail: "kept", Message: err.Error(), RetryAfter: keptRetry}
 	}
 	s.options.Logger.LogAttrs(ctx, slog.LevelError, "a call cannot be kept", slog.String("call", c.id), slog.String("error", err.Error()))
 	return &toolhost.Error{Code: toolhost.Busy, Message: "the call cannot be kept now; try again later", RetryAfter: time.Second}

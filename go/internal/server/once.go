@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
@@ -13,6 +14,9 @@ import (
 
 // maxKey is the longest Idempotency-Key.
 const maxKey = 255
+
+// keptRetry is when to try again where no more answers can be kept: one of the kept ones may be old enough then.
+const keptRetry = time.Minute
 
 // callOnce is a call whose sender may send it again: it runs once, and its answer is given again.
 func (s *Server) callOnce(x *exchange, req toolhost.Request, m mode, key []string) {
@@ -59,6 +63,9 @@ func (s *Server) onceFault(x *exchange, err error) *fault {
 	if x.r.Context().Err() != nil {
 		return &fault{status: statusCancelled, code: "cancelled", message: "the call was cancelled"}
 	}
+	if store.CodeOf(err) == store.CodeFull {
+		return &fault{status: http.StatusServiceUnavailable, code: "busy", detail: "kept", retry: keptRetry, message: err.Error()}
+	}
 	return s.storeFault(x, err)
 }
 
@@ -90,7 +97,7 @@ func (s *Server) endAttempt(ctx context.Context, a *store.Attempt, p reply) erro
 // replay gives the first answer again.
 func (s *Server) replay(x *exchange, kept store.Answer, m mode) {
 	if kept.Dropped {
-		x.fail(&fault{status: http.StatusConflict, code: "conflict", message: "the request was answered before; its answer was too large to be kept"})
+		x.fail(&fault{status: http.StatusConflict, code: "conflict", message: "the request was answered before; its answer was too large to be kept, or there was no room"})
 		return
 	}
 	p := reply{status: kept.Status, body: kept.Body, replayed: true}

@@ -90,11 +90,20 @@ func start(t testing.TB, o server.Options, h toolhost.Options, tools ...*tooldef
 	return f
 }
 
-func newHost(t testing.TB, o toolhost.Options, tools ...*tooldef.Tool) (*toolhost.Host, *store.Store) {
+func openStore(t testing.TB, o store.Options) *store.Store {
 	t.Helper()
-	s, err := store.Open(context.Background(), store.Options{Path: store.Memory})
+	s, err := store.Open(context.Background(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+func newHost(t testing.TB, o toolhost.Options, tools ...*tooldef.Tool) (*toolhost.Host, *store.Store) {
+	t.Helper()
+	s := o.Store
+	if s == nil {
+		s = openStore(t, store.Options{Path: store.Memory})
+	}
 	resolver, err := module.New(module.Options{Embedded: libs.FS})
 	require.NoError(t, err)
 	o.Store, o.Resolver = s, func(*tooldef.Tool) engine.Resolver { return resolver }

@@ -56,8 +56,16 @@ func BenchmarkRecord(b *testing.B) {
 }
 
 // CPU of an entry until it is in the file.
-func BenchmarkLogged(b *testing.B) {
-	s := benchStore(b, filepath.Join(b.TempDir(), "s.db"))
+func BenchmarkLogged(b *testing.B) { logged(b, store.Options{}) }
+
+// The same where each entry pushes an old one out.
+func BenchmarkLoggedFull(b *testing.B) { logged(b, store.Options{MaxLog: 1 << 20}) }
+
+func logged(b *testing.B, o store.Options) {
+	o.Path = filepath.Join(b.TempDir(), "s.db")
+	s, err := store.Open(b.Context(), o)
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, s.Close()) })
 	before := cpu(b)
 	for b.Loop() {
 		require.NoError(b, s.Log.Record(b.Context(), typicalEntry()))

@@ -24,9 +24,10 @@ type Calls struct {
 	db       *database
 	now      func() time.Time
 	presence *presence
+	room     *keptRoom
 }
 
-// Create stores a call that this process runs from now on.
+// Create stores a call that this process runs from now on. Where no more can be kept the error has CodeFull.
 func (c *Calls) Create(ctx context.Context, new Call) (Call, error) {
 	if new.ID == "" {
 		new.ID = NewID()
@@ -35,29 +36,52 @@ func (c *Calls) Create(ctx context.Context, new Call) (Call, error) {
 		return Call{}, err
 	}
 	now := micros(c.now())
-	err := c.db.write(ctx, func(t *tx) error {
-		_, err := t.exec("INSERT INTO calls (id, state, created, tool, version, caller, process) VALUES (?, 'running', ?, ?, ?, ?, ?)",
-			new.ID, now, new.Tool, new.Version, new.Caller, c.presence.id)
+	err := c.room.begin(ctx, new.Caller, func(t *tx) error {
+		_, err := t.exec("INSERT INTO calls (id, state, created, tool, version, caller, process, size) VALUES (?, 'running', ?, ?, ?, ?, ?, ?)",
+			new.ID, now, new.Tool, new.Version, new.Caller, c.presence.id, keptRow)
 		return err
 	})
 	new.State, new.Created = Running, fromMicros(now)
 	return new, err
 }
 
-// Finish stores the outcome of a call of this process.
+// Finish stores the outcome of a call of this process. A result for which there is no room is refused with
+// CodeLimit, the call may then be finished with an error; of an error only the beginning is kept.
 func (c *Calls) Finish(ctx context.Context, id string, outcome Outcome) error {
 	failed, err := outcome.check()
 	if err != nil {
 		return err
 	}
 	return c.db.write(ctx, func(t *tx) error {
-		n, err := t.exec("UPDATE calls SET state = 'done', finished = ?, result = ?, error = ? WHERE id = ? AND state = 'running' AND process = ?",
-			micros(c.now()), []byte(outcome.Result), failed, id, c.presence.id)
+		failed, err := c.checkRoom(t, id, &outcome, failed)
+		if err != nil {
+			return err
+		}
+		n, err := t.exec("UPDATE calls SET state = 'done', finished = ?, result = ?, error = ?, size = ? WHERE id = ? AND state = 'running' AND process = ?",
+			micros(c.now()), []byte(outcome.Result), failed, keptRow+len(outcome.Result)+len(failed), id, c.presence.id)
 		if err == nil && n == 0 {
 			return notRunning(t, "calls", id)
 		}
 		return err
 	})
+}
+
+// checkRoom returns the error as it is stored.
+func (c *Calls) checkRoom(t *tx, id string, outcome *Outcome, failed string) (string, error) {
+	var caller string
+	if found, err := t.row("SELECT caller FROM calls WHERE id = ?", []any{id}, &caller); err != nil || !found {
+		return failed, err // Finish tells
+	}
+	fits, err := c.room.fits(t, caller, len(outcome.Result)+len(failed))
+	switch {
+	case err != nil || fits:
+		return failed, err
+	case outcome.Error == nil:
+		return "", noRoomFor(len(outcome.Result))
+	}
+	short := Outcome{Error: outcome.Error.cutShort()}
+	outcome.Result = nil
+	return short.check()
 }
 
 func callsQuery(outcome, where string) string {

@@ -18,6 +18,7 @@ const (
 	CodeState    Code = "state"     // it is not in a state that allows this
 	CodeLimit    Code = "limit"     // a size or a number is over its limit
 	CodeInvalid  Code = "invalid"   // an argument that can never be right
+	CodeFull     Code = "full"      // no room to keep more; there will be some later
 	CodeBusy     Code = "busy"      // another process held the file for too long, or the log's queue is full
 	CodeClosed   Code = "closed"    // the store was closed
 	CodeForeign  Code = "foreign"   // the file is none of ours
@@ -35,6 +36,9 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Message }
+
+// ErrorCode is the code as scripts see it.
+func (e *Error) ErrorCode() string { return string(e.Code) }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }

@@ -26,6 +26,7 @@ type Idempotency struct {
 	db       *database
 	now      func() time.Time
 	presence *presence
+	room     *keptRoom
 
 	mu      sync.Mutex
 	waiting map[RequestID]*waiters
@@ -33,7 +34,10 @@ type Idempotency struct {
 }
 
 // RequestID is the identity of a request: see NewRequestID.
-type RequestID [sha256.Size]byte
+type RequestID struct {
+	caller string
+	sum    [sha256.Size]byte
+}
 
 // NewRequestID makes the identity of a request of a caller to a tool with the sender's own key.
 func NewRequestID(caller, tool, key string) RequestID {
@@ -42,7 +46,7 @@ func NewRequestID(caller, tool, key string) RequestID {
 		text = binary.AppendUvarint(text, uint64(len(part)))
 		text = append(text, part...)
 	}
-	return sha256.Sum256(text)
+	return RequestID{caller, sha256.Sum256(text)}
 }
 
 // Kind is what a request turned out to be.
@@ -63,7 +67,7 @@ type Answer struct {
 	Status  int
 	Type    string // of the content
 	Body    []byte
-	Dropped bool // the body was larger than MaxAnswer and is not kept
+	Dropped bool // the body was larger than MaxAnswer, or there was no room for it, and is not kept
 }
 
 // Attempt is one sending of a request.
@@ -86,11 +90,12 @@ type waiters struct {
 	count int
 }
 
-func newIdempotency(db *database, now func() time.Time, p *presence) *Idempotency {
-	return &Idempotency{db: db, now: now, presence: p, waiting: map[RequestID]*waiters{}, closed: make(chan struct{})}
+func newIdempotency(db *database, now func() time.Time, p *presence, room *keptRoom) *Idempotency {
+	return &Idempotency{db: db, now: now, presence: p, room: room, waiting: map[RequestID]*waiters{}, closed: make(chan struct{})}
 }
 
-// Begin says what a request is; hash stands for its content. It does not wait for others.
+// Begin says what a request is; hash stands for its content. It does not wait for others. A new request for whose
+// answer there is no room is an error with CodeFull.
 func (i *Idempotency) Begin(ctx context.Context, id RequestID, hash string) (*Attempt, error) {
 	a := &Attempt{of: i, id: id, hash: hash}
 	if err := i.db.read(ctx, requestQuery(), a.args(), a.scan); err != nil {
@@ -102,7 +107,12 @@ func (i *Idempotency) Begin(ctx context.Context, id RequestID, hash string) (*At
 	if err := i.presence.enter(ctx); err != nil {
 		return nil, err
 	}
-	err := i.db.write(ctx, func(t *tx) error {
+	err := i.room.begin(ctx, id.caller, func(t *tx) error {
+		select {
+		case <-i.closed: // what was in flight here is given up, and is not taken over
+			return failure(CodeClosed, "the store %s is closed", i.db.path)
+		default:
+		}
 		if err := t.query(requestQuery(), a.args(), a.scan); err != nil || a.found {
 			return err
 		}
@@ -121,7 +131,7 @@ func requestQuery() string {
 }
 
 func (a *Attempt) args() []any {
-	return append(queryArgs(a.of.presence, a.of.now()), sql.Named("scope", a.id[:]))
+	return append(queryArgs(a.of.presence, a.of.now()), sql.Named("scope", a.id.sum[:]))
 }
 
 func (a *Attempt) scan(rows *sql.Rows) error {
@@ -150,8 +160,12 @@ func (a *Attempt) insert(t *tx) error {
 		nil, &a.number); err != nil {
 		return err
 	}
-	if _, err := t.exec("INSERT OR REPLACE INTO requests (scope, hash, process, attempt, expires) VALUES (?, ?, ?, ?, ?)",
-		a.id[:], a.hash, a.of.presence.id, a.number, micros(now.Add(AnswerLasts))); err != nil {
+	// Not REPLACE, of which triggers hear nothing.
+	if _, err := t.exec("DELETE FROM requests WHERE scope = ?", a.id.sum[:]); err != nil {
+		return err
+	}
+	if _, err := t.exec("INSERT INTO requests (scope, hash, process, attempt, expires, caller, size) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		a.id.sum[:], a.hash, a.of.presence.id, a.number, micros(now.Add(AnswerLasts)), a.id.caller, keptRow); err != nil {
 		return err
 	}
 	_, err := t.exec("DELETE FROM requests WHERE rowid IN (SELECT rowid FROM requests WHERE expires <= ? ORDER BY expires LIMIT ?)", micros(now), expireStep)
@@ -221,24 +235,39 @@ func (i *Idempotency) close() { close(i.closed) }
 
 // Finish stores the answer of a new request. A context that ended does not keep it from that.
 func (a *Attempt) Finish(ctx context.Context, answer Answer) error {
-	if len(answer.Body) > MaxAnswer {
-		answer.Body, answer.Dropped = nil, true
-	}
-	return a.end(ctx, "UPDATE requests SET process = '', status = :status, type = :type, body = :body, dropped = :dropped, expires = :expires",
-		sql.Named("status", answer.Status), sql.Named("type", answer.Type), sql.Named("body", notNil(answer.Body)),
-		sql.Named("dropped", answer.Dropped), sql.Named("expires", micros(a.of.now().Add(AnswerLasts))))
+	return a.end(ctx, func(t *tx) (string, []any, error) {
+		size := len(answer.Body) + len(answer.Type)
+		fits, err := a.of.room.fits(t, a.id.caller, size)
+		if err != nil {
+			return "", nil, err
+		}
+		if !fits || len(answer.Body) > MaxAnswer {
+			size -= len(answer.Body)
+			answer.Body, answer.Dropped = nil, true
+		}
+		return "UPDATE requests SET process = '', status = :status, type = :type, body = :body, dropped = :dropped, expires = :expires, size = :size",
+			[]any{sql.Named("status", answer.Status), sql.Named("type", answer.Type), sql.Named("body", notNil(answer.Body)),
+				sql.Named("dropped", answer.Dropped), sql.Named("expires", micros(a.of.now().Add(AnswerLasts))), sql.Named("size", keptRow+size)}, nil
+	})
 }
 
 // Abandon forgets a new request, so that it may be sent again: after an answer that says so (busy,
 // too many, timed out), or when its work was cancelled.
-func (a *Attempt) Abandon(ctx context.Context) error { return a.end(ctx, "DELETE FROM requests") }
+func (a *Attempt) Abandon(ctx context.Context) error {
+	return a.end(ctx, func(*tx) (string, []any, error) { return "DELETE FROM requests", nil, nil })
+}
 
-func (a *Attempt) end(ctx context.Context, change string, args ...any) error {
+// end makes the change that choose returns.
+func (a *Attempt) end(ctx context.Context, choose func(*tx) (string, []any, error)) error {
 	if a.Kind != New {
 		return failure(CodeInvalid, "only a new request can be finished or abandoned, this one is %s", a.Kind)
 	}
-	args = append(args, sql.Named("scope", a.id[:]), sql.Named("process", a.of.presence.id), sql.Named("attempt", a.number))
 	err := a.of.db.write(context.WithoutCancel(ctx), func(t *tx) error {
+		change, args, err := choose(t)
+		if err != nil {
+			return err
+		}
+		args = append(args, sql.Named("scope", a.id.sum[:]), sql.Named("process", a.of.presence.id), sql.Named("attempt", a.number))
 		n, err := t.exec(change+" WHERE scope = :scope AND process = :process AND attempt = :attempt", args...)
 		if err == nil && n == 0 {
 			return failure(CodeState, "the request is finished or abandoned already, or another process took it over")

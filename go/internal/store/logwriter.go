@@ -22,6 +22,7 @@ const (
 type logWriter struct {
 	db    *database
 	every time.Duration
+	max   int64 // bytes of the log
 
 	mu      sync.Mutex
 	queue   []Entry
@@ -43,8 +44,8 @@ type logWriter struct {
 	done  int     // entries of it that are written
 }
 
-func newLogWriter(db *database, every time.Duration) *logWriter {
-	return &logWriter{db: db, every: every, room: make(chan struct{}), wrote: make(chan struct{}),
+func newLogWriter(db *database, every time.Duration, max int64) *logWriter {
+	return &logWriter{db: db, every: every, max: max, room: make(chan struct{}), wrote: make(chan struct{}),
 		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
 }
 
@@ -205,7 +206,13 @@ func (w *logWriter) write(ctx context.Context) error {
 		part := w.batch[w.done:min(len(w.batch), w.done+logBatch)]
 		var err error
 		if len(part) > 0 {
-			err = w.db.write(ctx, func(t *tx) error { return insertEntries(t, part) })
+			err = w.db.write(ctx, func(t *tx) error {
+				came, err := insertEntries(t, part)
+				if err != nil {
+					return err
+				}
+				return makeRoom(t, came, w.max)
+			})
 		}
 		w.mu.Lock()
 		if w.err = err; err == nil {
@@ -281,7 +288,7 @@ func (w *logWriter) close() error {
 
 const (
 	runColumns = 19
-	insertRows = 32 // rows of one statement: half the work of as many statements
+	manyRows   = 32 // rows of one statement: half the work of as many statements
 
 	insertRuns = "INSERT INTO runs (id, time, duration, tool, status, face, caller, parent, version, tokens_in, tokens_out, " +
 		"arguments_size, result_size, error_code, error_message, error_detail, arguments, result, host_calls) VALUES "
@@ -296,23 +303,23 @@ const (
 var (
 	oneRow    = row(runColumns, "")
 	insertOne = insertRuns + oneRow + keepFirst
-	insertAll = insertRuns + oneRow + strings.Repeat(", "+oneRow, insertRows-1) + keepFirst
+	insertAll = insertRuns + oneRow + strings.Repeat(", "+oneRow, manyRows-1) + keepFirst
 
 	plainRow       = row(plainColumns, ", 0, 0")
-	insertAllPlain = insertPlain + plainRow + strings.Repeat(", "+plainRow, insertRows-1) + keepFirst
+	insertAllPlain = insertPlain + plainRow + strings.Repeat(", "+plainRow, manyRows-1) + keepFirst
 )
 
 func row(columns int, rest string) string {
 	return "(?" + strings.Repeat(", ?", columns-1) + rest + ")"
 }
 
-// insertEntries writes entries; of two with one id the first stays.
-func insertEntries(t *tx, entries []Entry) error {
-	args := make([]any, 0, insertRows*runColumns)
+// insertEntries writes entries, and returns what came; of two with one id the first stays.
+func insertEntries(t *tx, entries []Entry) (came logged, err error) {
+	args := make([]any, 0, manyRows*runColumns)
 	for len(entries) > 0 {
 		query, rows, columns := insertOne, 1, (*Entry).appendColumns
-		if len(entries) >= insertRows {
-			query, rows = insertAll, insertRows
+		if len(entries) >= manyRows {
+			query, rows = insertAll, manyRows
 			if !slices.ContainsFunc(entries[:rows], notPlain) {
 				query, columns = insertAllPlain, (*Entry).appendPlain
 			}
@@ -321,15 +328,28 @@ func insertEntries(t *tx, entries []Entry) error {
 		for i := range rows {
 			var err error
 			if args, err = columns(&entries[i], args); err != nil {
-				return err
+				return came, err
 			}
 		}
-		if _, err := t.exec(query, args...); err != nil {
-			return err
+		n, err := insertRows(t, query, args, rows)
+		if err != nil {
+			return came, err
 		}
+		came.count, came.size = came.count+n.count, came.size+n.size
 		entries = entries[rows:]
 	}
-	return nil
+	return came, nil
+}
+
+func insertRows(t *tx, query string, args []any, rows int) (logged, error) {
+	n, err := t.exec(query, args...)
+	if err != nil {
+		return logged{}, err
+	}
+	if n < int64(rows) { // some were there already
+		return newest(t, n)
+	}
+	return logged{n, n*logRow + textSize(args)}, nil
 }
 
 // notPlain says whether an entry has values for more than plainColumns.

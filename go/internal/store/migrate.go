@@ -64,6 +64,9 @@ CREATE TABLE requests (
 	type TEXT NOT NULL DEFAULT '', body BLOB);
 CREATE INDEX requests_by_expiry ON requests (expires);
 `,
+	keptStep,
+	logStep,
+	stateStep,
 }
 
 // migrate looks whose file it is before it touches anything, and runs the steps that are missing.

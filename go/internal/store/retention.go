@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -24,7 +23,7 @@ const (
 	vacuum   = "PRAGMA incremental_vacuum(256)" // pages
 )
 
-// Trim deletes what is older or more than retention keeps, and answers to requests that expired, and
+// Trim deletes what is older or more than retention and [Options.MaxLog] keep, and answers to requests that expired, and
 // gives the room back to the disk. It returns how many rows it deleted.
 func (s *Store) Trim(ctx context.Context, r Retention) (int64, error) {
 	var deleted int64
@@ -35,11 +34,17 @@ func (s *Store) Trim(ctx context.Context, r Retention) (int64, error) {
 			return deleted, err
 		}
 	}
-	n, err := s.trimScopes(ctx, r.ScopeAge)
-	if err != nil {
-		return deleted + n, err
+	for _, trim := range []func() (int64, error){
+		func() (int64, error) { return s.trimLog(ctx) },
+		func() (int64, error) { return s.trimScopes(ctx, r.ScopeAge) },
+	} {
+		n, err := trim()
+		deleted += n
+		if err != nil {
+			return deleted, err
+		}
 	}
-	return deleted + n, s.shrink(ctx)
+	return deleted, s.shrink(ctx)
 }
 
 // rule deletes rows of one table that a query chooses, a step at a time.
@@ -48,15 +53,20 @@ type rule struct {
 	args          []any
 }
 
+func (r *rule) deletion() string {
+	return "DELETE FROM " + r.table + " WHERE rowid IN (" + r.chosen() + ")"
+}
+
+func (r *rule) chosen() string { return r.choose + " LIMIT " + strconv.Itoa(trimStep) }
+
 func (s *Store) rules(r Retention) []rule {
 	setZero(&r.LogAge, 30*24*time.Hour)
 	setZero(&r.LogCount, 1_000_000)
-	setZero(&r.CallAge, 24*time.Hour)
+	setZero(&r.CallAge, callsLast)
 	setZero(&r.ApprovalAge, 30*24*time.Hour)
 	now := s.options.Now()
 	before := func(age time.Duration) any { return micros(now.Add(-age)) }
-	who := slices.Clip(queryArgs(s.presence, now))
-	rules := []rule{{"requests", "SELECT rowid FROM requests WHERE expires <= ?", []any{micros(now)}}}
+	rules := []rule{oldRequests(now)}
 	if r.LogAge > 0 {
 		rules = append(rules, rule{"runs", "SELECT seq FROM runs WHERE time < ?", []any{before(r.LogAge)}})
 	}
@@ -65,13 +75,12 @@ func (s *Store) rules(r Retention) []rule {
 			"(SELECT time, seq FROM runs ORDER BY time DESC, seq DESC LIMIT 1 OFFSET ?)", []any{r.LogCount}})
 	}
 	if r.CallAge > 0 {
-		rules = append(rules, rule{"calls", "SELECT rowid FROM calls WHERE created < :before AND NOT (state = 'running' AND " + aliveSQL("process") + ")",
-			append(who, sql.Named("before", before(r.CallAge)))})
+		rules = append(rules, oldCalls(s.presence, now, r.CallAge))
 	}
 	if r.ApprovalAge > 0 {
 		rules = append(rules, rule{"approvals", "SELECT rowid FROM approvals WHERE created < :before AND NOT (state = 'running' AND " + aliveSQL("process") + ") " +
 			"AND NOT (state IN ('pending', 'approved') AND expires > :now)",
-			append(who, sql.Named("before", before(r.ApprovalAge)))})
+			append(queryArgs(s.presence, now), sql.Named("before", before(r.ApprovalAge)))})
 	}
 	return rules
 }
@@ -86,7 +95,15 @@ func (s *Store) trim(ctx context.Context, r rule) (deleted int64, err error) {
 	for {
 		var n int64
 		err := s.db.write(ctx, func(t *tx) (err error) {
-			n, err = t.exec("DELETE FROM "+r.table+" WHERE rowid IN ("+r.choose+" LIMIT "+strconv.Itoa(trimStep)+")", r.args...)
+			if r.table != "runs" {
+				n, err = t.exec(r.deletion(), r.args...)
+				return err
+			}
+			gone, err := deleteEntries(t, r.chosen(), r.args...)
+			if err == nil && gone.count > 0 {
+				_, err = resize(t, logged{-gone.count, -gone.size})
+			}
+			n = gone.count
 			return err
 		})
 		deleted += n

@@ -23,6 +23,34 @@ type State struct {
 	now      func() time.Time
 	maxValue int
 	maxScope int
+	max      int64 // bytes of all scopes
+}
+
+// stateRow is what a scope and a key count beside their texts, where all are counted together: a flood of small ones
+// would take many times the room of what they hold.
+const stateRow = 100
+
+const stateStep = "INSERT INTO sizes (name, count, size) SELECT 'state', (SELECT count(*) FROM scopes) + (SELECT count(*) FROM state), " +
+	"(SELECT coalesce(sum(size), 0) FROM scopes)"
+
+// stored is what changes of the state add: rows of scopes and keys, and bytes of keys and values.
+type stored struct{ rows, size int64 }
+
+// resizeState counts what came and went, and fails where it grew beyond the bound.
+func resizeState(t *tx, by stored, max int64) error {
+	if by == (stored{}) {
+		return nil
+	}
+	var all stored
+	if _, err := t.row("UPDATE sizes SET count = count + ?, size = size + ? WHERE name = 'state' RETURNING count, size",
+		[]any{by.rows, by.size}, &all.rows, &all.size); err != nil {
+		return err
+	}
+	if room := all.size + stateRow*all.rows; room > max && by.size+stateRow*by.rows > 0 {
+		return failure(CodeLimit, "ctx.state: the state of all callers and sessions would have %d bytes, more than %d; "+
+			"delete keys that are not needed any more, or raise [state] max_size", room, max)
+	}
+	return nil
 }
 
 // Load returns all that a scope holds.
@@ -121,10 +149,10 @@ func (s *State) check(scope string, changes map[string]json.RawMessage) error {
 		case len(key) > maxKey || !utf8.ValidString(key):
 			return failure(CodeInvalid, "a key of the state has at most %d bytes of UTF-8, this one has %d: %.100q", maxKey, len(key), key)
 		case len(value) > s.maxValue:
-			return failure(CodeLimit, "the state's value %.100q has %d bytes, more than %d for one value; keep less, or split it over keys",
+			return failure(CodeLimit, "ctx.state: the value %.100q has %d bytes, more than %d for one value; keep less, or split it over keys",
 				key, len(value), s.maxValue)
 		case value != nil && !json.Valid(value):
-			return failure(CodeInvalid, "the state's value %.100q is not JSON", key)
+			return failure(CodeInvalid, "ctx.state: the value %.100q is not JSON", key)
 		}
 	}
 	return nil
@@ -145,19 +173,27 @@ func (s *State) apply(t *tx, scope string, changes map[string]json.RawMessage) e
 	if err != nil {
 		return err
 	}
-	before := size
+	before, grown := size, stored{}
+	if !found {
+		grown.rows++
+	}
 	for key, value := range changes {
-		grown, err := put(t, scope, key, version, value)
+		by, err := put(t, scope, key, version, value)
 		if err != nil {
 			return err
 		}
-		if size += grown; value == nil {
+		grown.rows, grown.size = grown.rows+by.rows, grown.size+by.size
+		if value == nil {
 			absent = version
 		}
 	}
+	size += int(grown.size)
 	if size > s.maxScope && size > before {
-		return failure(CodeLimit, "the state of %.100q would have %d bytes, more than %d; delete keys that are not needed any more",
+		return failure(CodeLimit, "ctx.state: the state of %.100q would have %d bytes, more than %d; delete keys that are not needed any more",
 			scope, size, s.maxScope)
+	}
+	if err := resizeState(t, grown, s.max); err != nil {
+		return err
 	}
 	_, err = t.exec("INSERT INTO scopes (scope, size, absent, changed) VALUES (?1, ?2, ?3, ?4) "+
 		"ON CONFLICT (scope) DO UPDATE SET size = ?2, absent = ?3, changed = ?4", scope, size, absent, micros(s.now()))
@@ -171,14 +207,14 @@ func nextVersion(t *tx) (version int64, err error) {
 }
 
 // put writes or deletes one value, and returns by how much its scope grew.
-func put(t *tx, scope, key string, version int64, value json.RawMessage) (grown int, err error) {
-	var old int
+func put(t *tx, scope, key string, version int64, value json.RawMessage) (grown stored, err error) {
+	var old int64
 	found, err := t.row("SELECT length(value) FROM state WHERE scope = ? AND key = ?", []any{scope, key}, &old)
 	if err != nil {
-		return 0, err
+		return grown, err
 	}
 	if found {
-		grown -= old + len(key)
+		grown = stored{-1, -old - int64(len(key))}
 	}
 	if value == nil {
 		_, err = t.exec("DELETE FROM state WHERE scope = ? AND key = ?", scope, key)
@@ -186,7 +222,7 @@ func put(t *tx, scope, key string, version int64, value json.RawMessage) (grown 
 	}
 	_, err = t.exec("INSERT INTO state (scope, key, version, value) VALUES (?1, ?2, ?3, ?4) "+
 		"ON CONFLICT (scope, key) DO UPDATE SET version = ?3, value = ?4", scope, key, version, []byte(value))
-	return grown + len(key) + len(value), err
+	return stored{grown.rows + 1, grown.size + int64(len(key)+len(value))}, err
 }
 
 // Scope is one scope in a list.
@@ -230,9 +266,16 @@ func drop(t *tx, scope string) error {
 	if _, err = t.exec("INSERT INTO counters (name, value) VALUES ('dropped', ?1) ON CONFLICT (name) DO UPDATE SET value = ?1", version); err != nil {
 		return err
 	}
-	if _, err = t.exec("DELETE FROM state WHERE scope = ?", scope); err != nil {
+	var size int64
+	if found, err := t.row("SELECT size FROM scopes WHERE scope = ?", []any{scope}, &size); err != nil || !found {
 		return err
 	}
-	_, err = t.exec("DELETE FROM scopes WHERE scope = ?", scope)
-	return err
+	keys, err := t.exec("DELETE FROM state WHERE scope = ?", scope)
+	if err != nil {
+		return err
+	}
+	if _, err = t.exec("DELETE FROM scopes WHERE scope = ?", scope); err != nil {
+		return err
+	}
+	return resizeState(t, stored{-keys - 1, -size}, 0)
 }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"path/filepath"
@@ -111,6 +112,47 @@ func TestStateLimits(t *testing.T) {
 		requireCode(t, s.State.Commit(ctx, "a", values("\xff", `1`)), store.CodeInvalid)
 		requireCode(t, s.State.Commit(ctx, "a", values(strings.Repeat("k", 5000), `1`)), store.CodeInvalid, "5000")
 	}
+}
+
+// countState compares what the store counts with what there is.
+func countState(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	defer db.Close()
+	var there, counted [2]int64
+	require.NoError(t, db.QueryRow("SELECT (SELECT count(*) FROM scopes) + count(*), coalesce(sum(length(CAST(key AS BLOB)) + length(value)), 0) FROM state").
+		Scan(&there[0], &there[1]))
+	require.NoError(t, db.QueryRow("SELECT count, size FROM sizes WHERE name = 'state'").Scan(&counted[0], &counted[1]))
+	require.Equal(t, there, counted)
+}
+
+func TestAllStatesTogetherHaveABound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s := open(t, store.Options{Path: path, MaxState: 2000})
+	ctx := t.Context()
+	text := func(n int) string { return `"` + strings.Repeat("x", n-2) + `"` }
+	require.NoError(t, s.State.Commit(ctx, "a", values("1", text(500), "2", text(199))))
+	require.NoError(t, s.State.Commit(ctx, "b", values("1", text(100))))
+	countState(t, path) // 5 rows, 802 bytes: 1,302
+	requireCode(t, s.State.Commit(ctx, "b", values("2", text(600))), store.CodeLimit, "ctx.state", "2003", "2000", "max_size")
+	requireCode(t, s.State.Commit(ctx, "b", values("1", text(800))), store.CodeLimit)
+	countState(t, path)
+	require.NoError(t, s.State.Commit(ctx, "a", values("1", text(400), "2", "")), "what shrinks may")
+	require.NoError(t, s.State.Commit(ctx, "b", values("2", text(600))))
+	countState(t, path)
+	for i := range 30 { // scopes that hold nothing have a size too
+		if err := s.State.Commit(ctx, strconv.Itoa(i), values("k", "")); err != nil {
+			requireCode(t, err, store.CodeLimit)
+			require.Less(t, i, 10)
+			break
+		}
+	}
+	countState(t, path)
+	require.NoError(t, s.State.Drop(ctx, "a", "nowhere", "0"))
+	countState(t, path)
+	require.NoError(t, s.State.Commit(ctx, "c", values("1", text(100))))
+	countState(t, path)
 }
 
 // X15.

@@ -28,13 +28,19 @@ type Options struct {
 	Synced      bool          // every write is synced to the disk: survives a power cut, costs an fsync
 	BusyTimeout time.Duration // how long to wait for another process's write; 0: 5 s
 
-	MaxValue int // bytes of one value of the state; 0: 4 MiB
-	MaxScope int // bytes of one scope's keys and values; 0: 16 MiB
+	MaxValue int   // bytes of one value of the state; 0: 4 MiB
+	MaxScope int   // bytes of one scope's keys and values; 0: 16 MiB
+	MaxState int64 // bytes of all scopes together, about; 0: 1 GiB
 
 	FlushEvery time.Duration // the longest time a log entry stays in memory alone; 0: 250 ms
+	MaxLog     int64         // bytes of the log, about: beyond it the oldest entries go; 0: 1 GiB
 
 	MaxPending          int // approvals that wait at once; 0: 10,000
 	MaxPendingPerCaller int // of one caller; 0: 100
+
+	MaxKept          int64 // bytes of answers to requests and outcomes of calls, together; 0: 1 GiB
+	MaxKeptPerCaller int64 // of one caller; 0: a quarter of MaxKept
+	MaxKeptCount     int   // their number, a quarter of it for one caller; 0: 1,000,000
 }
 
 func (o *Options) setDefaults() {
@@ -44,9 +50,14 @@ func (o *Options) setDefaults() {
 	setDefault(&o.BusyTimeout, 5*time.Second)
 	setDefault(&o.MaxValue, 4<<20)
 	setDefault(&o.MaxScope, 16<<20)
+	setDefault(&o.MaxState, 1<<30)
 	setDefault(&o.FlushEvery, 250*time.Millisecond)
+	setDefault(&o.MaxLog, 1<<30)
 	setDefault(&o.MaxPending, 10_000)
 	setDefault(&o.MaxPendingPerCaller, 100)
+	setDefault(&o.MaxKept, 1<<30)
+	setDefault(&o.MaxKeptPerCaller, (o.MaxKept+3)/4)
+	setDefault(&o.MaxKeptCount, 1_000_000)
 }
 
 func setDefault[T ~int | ~int64](field *T, value T) {
@@ -80,12 +91,13 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	}
 	s := &Store{db: db, options: options}
 	s.presence = newPresence(db, options.Now)
-	s.State = &State{db: db, now: options.Now, maxValue: options.MaxValue, maxScope: options.MaxScope}
-	s.Log = &Log{db: db, now: options.Now, writer: newLogWriter(db, options.FlushEvery)}
+	s.State = &State{db: db, now: options.Now, maxValue: options.MaxValue, maxScope: options.MaxScope, max: options.MaxState}
+	s.Log = &Log{db: db, now: options.Now, writer: newLogWriter(db, options.FlushEvery, options.MaxLog)}
 	s.Approvals = &Approvals{db: db, now: options.Now, presence: s.presence,
 		maxPending: options.MaxPending, maxPerCaller: options.MaxPendingPerCaller}
-	s.Calls = &Calls{db: db, now: options.Now, presence: s.presence}
-	s.Idempotency = newIdempotency(db, options.Now, s.presence)
+	room := newKeptRoom(db, &options, s.presence)
+	s.Calls = &Calls{db: db, now: options.Now, presence: s.presence, room: room}
+	s.Idempotency = newIdempotency(db, options.Now, s.presence, room)
 	return s, nil
 }
 

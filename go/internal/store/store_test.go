@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"os"
@@ -163,14 +164,21 @@ func TestDamagedFileIsAnError(t *testing.T) {
 	require.NoError(t, s.Close())
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
-	for i := 4096; i < len(content); i++ {
-		content[i] = 0x5a
+	damage := func(from int) {
+		for i := from; i < len(content); i++ {
+			content[i] = 0x5a
+		}
+		require.NoError(t, os.WriteFile(path, content, 0o600))
 	}
-	require.NoError(t, os.WriteFile(path, content, 0o600))
+	value := bytes.Index(content, []byte(strings.Repeat("x", 4000)))
+	damage((value + 8192) &^ 4095) // from its second page on
 	s = open(t, store.Options{Path: path})
 	_, err = s.State.Load(t.Context(), "a")
 	requireCode(t, err, store.CodeDamaged, path, "move it away")
-	requireCode(t, s.State.Commit(t.Context(), "a", values("k", `1`)), store.CodeDamaged, path)
+	require.NoError(t, s.Close())
+	damage(4096)
+	_, err = store.Open(t.Context(), store.Options{Path: path})
+	requireCode(t, err, store.CodeDamaged, path, "move it away")
 }
 
 func TestManyOpenANewFileAtOnce(t *testing.T) {
