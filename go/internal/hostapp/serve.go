@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -70,14 +71,13 @@ func (h *Host) Serve(ctx context.Context, o Serving) error {
 // as if it were there: garbage of its size may gather, and a heap that is large anyway is collected as ever.
 const ballastSize = 64 << 20 // bytes
 
-var ballast []byte
-
 // spareCollections lets garbage gather, unless the environment says how much may, until the result is called.
 func spareCollections() (restore func()) {
+	var ballast []byte
 	if os.Getenv("GOGC") == "" && debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		ballast = make([]byte, ballastSize)
 	}
-	return func() { ballast = nil }
+	return func() { runtime.KeepAlive(ballast) }
 }
 
 // ServeStdio serves the tools over MCP on standard streams until the input or ctx ends.
