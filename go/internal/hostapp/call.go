@@ -103,14 +103,15 @@ func (p *Project) brokenNamed(name string) (list []tooldef.Broken) {
 	return list
 }
 
-// teller shows a person what a tool tells while it runs.
+// teller shows a person what a tool tells while it runs: tabs as they are, later lines indented, and nothing that a
+// terminal would obey.
 type teller struct {
 	w      io.Writer
 	redact func(string) string
 }
 
 func (t *teller) line(text string) error {
-	_, err := fmt.Fprintln(t.w, visible.Line(t.redact(text)))
+	_, err := fmt.Fprintln(t.w, visible.Message(t.redact(text)))
 	return err
 }
 

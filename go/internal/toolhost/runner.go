@@ -137,7 +137,9 @@ func (r *runner) aroundArgs() []any {
 	dialect, folder := "invoke", ""
 	if r.tool.Dialect == tooldef.Execute {
 		dialect = "execute"
-		folder = hostmod.From(r.host.options.Folder, path.Dir(strings.TrimPrefix(r.tool.Chunk, "@")))
+		if folder = path.Dir(strings.TrimPrefix(r.tool.Chunk, "@")); folder == "." {
+			folder = ""
+		}
 	}
 	return []any{dialect, used, folder, r.isolation() == engine.Shared}
 }

@@ -223,3 +223,41 @@ func TestRefusalsSayHowTheOperatorGrants(t *testing.T) {
 	require.Contains(t, failed.Message, `permissions of the tool: read = ["data"]`)
 	require.NotContains(t, failed.Message, "command line")
 }
+
+// Errors are logged as they are printed: by their message.
+func TestErrorsAreLoggedByTheirMessage(t *testing.T) {
+	const body = `
+		local _, refused = pcall(require("fs").read, "x")
+		local _, fault = pcall(ctx.update_state, 1)
+		local plain = setmetatable({ a = 1 }, { __index = {} })
+		ctx.log.error("Failed: ", refused, fault, nil)
+		ctx.log.info(plain, { code = "x" }, nil, 1)
+		ctx.log.warn()
+		require("log").error("SDK", { err = fault })
+		require("log").error(fault)
+	end`
+	h := newHost(t, toolhost.Options{}, tool(t, "yaml", "function invoke(ctx)"+body),
+		tool(t, "lua", "tool = {} function tool.execute(_, ctx)"+strings.ReplaceAll(body, "ctx.log", "log")))
+	for _, name := range []string{"yaml", "lua"} {
+		var s fieldSink
+		_, failed := h.Call(t.Context(), toolhost.Request{Tool: name, Sink: &s})
+		require.Nil(t, failed)
+		require.Len(t, s.logs, 5)
+		require.Regexp(t, "^ERROR Failed:  fs.read: .* ctx.update_state: argument 1 must be a key, got number nil$", s.logs[0])
+		require.Equal(t, []string{`INFO {a = 1} {code = "x"} nil 1`, "WARN ", "ERROR SDK", "ERROR ctx.update_state: argument 1 must be a key, got number"}, s.logs[1:])
+		require.Equal(t, map[string]any{"err": "ctx.update_state: argument 1 must be a key, got number"}, s.fields)
+	}
+}
+
+// fieldSink keeps the last fields, too.
+type fieldSink struct {
+	sink
+	fields map[string]any
+}
+
+func (s *fieldSink) Log(ctx context.Context, level slog.Level, message string, fields map[string]any) error {
+	if fields != nil {
+		s.fields = fields
+	}
+	return s.sink.Log(ctx, level, message, fields)
+}
