@@ -113,7 +113,7 @@ func (d *database) prepareFile() error {
 		}
 	}
 	if err != nil && CodeOf(err) == "" {
-		return &Error{Code: CodeIO, Message: "the store " + d.path + " cannot be made: " + err.Error(), Cause: err}
+		return &Error{Code: CodeIO, Message: "the store " + d.path + " cannot be made; " + otherFolder + ": " + err.Error(), Cause: err}
 	}
 	return err
 }

@@ -74,6 +74,9 @@ func (d *database) describe(err error) error {
 	}
 }
 
+// otherFolder is what to do where a store cannot be written.
+const otherFolder = "let its folder be written, or name another one with [state] dir in hukilau.toml, which --config names"
+
 func (d *database) classify(err error) error {
 	code, text := CodeIO, "the store %s: %v"
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
@@ -85,9 +88,9 @@ func (d *database) classify(err error) error {
 		case sqlite3.SQLITE_CORRUPT:
 			code, text = CodeDamaged, "the store %s is damaged; move it away to start a new one: %v"
 		case sqlite3.SQLITE_FULL:
-			text = "the disk of the store %s is full: %v"
+			text = "the disk of the store %s is full; make room there, and it goes on by itself: %v"
 		case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
-			text = "the store %s cannot be opened for writing; check the permissions of the file and its folder: %v"
+			text = "the store %s cannot be opened for writing; " + otherFolder + ": %v"
 		}
 	}
 	return &Error{Code: code, Message: fmt.Sprintf(text, d.path, err), Cause: err}

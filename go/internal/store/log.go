@@ -123,7 +123,8 @@ func cut(text string, limit int) string {
 
 // Record hands an entry to the log, which owns it from then on, and returns before it is on disk: see
 // [Log.Flush] and [Options.FlushEvery]. It waits only while the queue is full: until there
-// is room, or a second where writing fails. An error says that the entry is lost.
+// is room, or a second where writing fails, and not at all once that was in vain. What finds no room is lost. An error
+// says what is wrong with the log, and how many entries are lost: once a minute, while nothing can be written.
 func (l *Log) Record(ctx context.Context, e Entry) error {
 	if e.ID == "" {
 		e.ID = NewID()

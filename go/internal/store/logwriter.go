@@ -21,6 +21,7 @@ const (
 // with the first entry and has no work while there is none.
 type logWriter struct {
 	db    *database
+	now   func() time.Time
 	every time.Duration
 	max   int64 // bytes of the log
 
@@ -30,6 +31,7 @@ type logWriter struct {
 	queued  uint64 // entries ever
 	written uint64 // of those, written or lost
 	err     error  // of the last try to write
+	trouble trouble
 	started bool
 	closed  bool
 	room    chan struct{} // closed and replaced when the queue was taken
@@ -44,8 +46,8 @@ type logWriter struct {
 	done  int     // entries of it that are written
 }
 
-func newLogWriter(db *database, every time.Duration, max int64) *logWriter {
-	return &logWriter{db: db, every: every, max: max, room: make(chan struct{}), wrote: make(chan struct{}),
+func newLogWriter(db *database, now func() time.Time, every time.Duration, max int64) *logWriter {
+	return &logWriter{db: db, now: now, every: every, max: max, room: make(chan struct{}), wrote: make(chan struct{}),
 		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{})}
 }
 
@@ -66,9 +68,14 @@ func (w *logWriter) add(ctx context.Context, e Entry) error {
 			return err
 		}
 	}
-	if w.closed {
+	switch {
+	case w.closed:
 		w.mu.Unlock()
 		return failure(CodeClosed, "the store %s is closed", w.db.path)
+	case w.full():
+		w.trouble.lost++
+		defer w.mu.Unlock()
+		return w.complaint()
 	}
 	w.queue = append(w.queue, e)
 	w.weight += weight
@@ -78,6 +85,7 @@ func (w *logWriter) add(ctx context.Context, e Entry) error {
 		w.started = true
 		go w.run()
 	}
+	complaint := w.complaint()
 	w.mu.Unlock()
 	if first {
 		signal(w.wake)
@@ -85,46 +93,36 @@ func (w *logWriter) add(ctx context.Context, e Entry) error {
 	if many {
 		signal(w.hurry)
 	}
-	return nil
+	return complaint
 }
 
 func (w *logWriter) full() bool { return len(w.queue) >= logQueue || w.weight >= logQueueSize }
 
 // waitForRoom is called and returns with the lock held. It gives up only when the writer failed: one
-// that is slow slows its callers down.
+// that is slow slows its callers down. Once someone has waited in vain nobody waits, until writing works again.
 func (w *logWriter) waitForRoom(ctx context.Context) error {
 	timer := time.NewTimer(logPatience)
 	defer timer.Stop()
-	for w.full() && !w.closed {
+	for w.full() && !w.closed && !w.trouble.hopeless {
 		room := w.room
 		w.mu.Unlock()
 		var err error
+		late := false
 		select {
 		case <-room:
 		case <-ctx.Done():
 			err = ctx.Err()
 		case <-timer.C:
 			timer.Reset(logPatience)
-			err = w.failed()
+			late = true
 		}
 		w.mu.Lock()
 		if err != nil {
 			return err
 		}
+		w.trouble.hopeless = w.trouble.hopeless || late && w.err != nil
 	}
 	return nil
-}
-
-// failed is the error of a caller that waited for room in vain.
-func (w *logWriter) failed() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.err == nil {
-		return nil
-	}
-	err := failure(CodeBusy, "the log of %s cannot be written, an entry is lost: %v", w.db.path, w.err)
-	err.Cause = w.err
-	return err
 }
 
 // run writes until stop. After a failure the entries stay, and the next round tries again.
@@ -218,6 +216,7 @@ func (w *logWriter) write(ctx context.Context) error {
 		if w.err = err; err == nil {
 			w.written += uint64(len(part))
 		}
+		w.trouble.after(err, w.now)
 		close(w.wrote)
 		w.wrote = make(chan struct{})
 		w.mu.Unlock()
@@ -278,7 +277,7 @@ func (w *logWriter) close() error {
 	<-w.stopped
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if n := w.queued - w.written; n > 0 {
+	if n := w.queued - w.written + w.trouble.lost; n > 0 {
 		lost := failure(CodeIO, "%d entries of the log of %s are lost: %v", n, w.db.path, w.err)
 		lost.Cause = w.err
 		return lost

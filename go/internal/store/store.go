@@ -92,7 +92,7 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	s := &Store{db: db, options: options}
 	s.presence = newPresence(db, options.Now)
 	s.State = &State{db: db, now: options.Now, maxValue: options.MaxValue, maxScope: options.MaxScope, max: options.MaxState}
-	s.Log = &Log{db: db, now: options.Now, writer: newLogWriter(db, options.FlushEvery, options.MaxLog)}
+	s.Log = &Log{db: db, now: options.Now, writer: newLogWriter(db, options.Now, options.FlushEvery, options.MaxLog)}
 	s.Approvals = &Approvals{db: db, now: options.Now, presence: s.presence,
 		maxPending: options.MaxPending, maxPerCaller: options.MaxPendingPerCaller}
 	room := newKeptRoom(db, &options, s.presence)

@@ -137,7 +137,7 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 	_, err = store.Open(t.Context(), store.Options{Path: folder})
 	requireCode(t, err, store.CodeForeign, "not a file")
 	_, err = store.Open(t.Context(), store.Options{Path: filepath.Join(foreign, "x.db")})
-	requireCode(t, err, store.CodeIO, foreign)
+	requireCode(t, err, store.CodeIO, foreign, "[state] dir in hukilau.toml", "--config")
 	_, err = store.Open(t.Context(), store.Options{})
 	requireCode(t, err, store.CodeInvalid)
 }
