@@ -95,8 +95,15 @@ func (h *Host) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, o Se
 
 // newMCP makes the MCP side. hostChecked says that the HTTP server has looked at the Host and Origin of requests.
 func (h *Host) newMCP(o Serving, hostChecked bool) *mcpserver.Server {
+	most := 0 // as ever on standard input
+	if hostChecked {
+		if most = int(h.Project.Config().Server.BodyLimit); most == 0 {
+			most = server.DefaultBodyLimit
+		}
+	}
 	return mcpserver.New(mcpserver.Options{
-		Host: h.Host, Logger: h.Logger, Redact: h.Project.redact, Version: o.Version,
+		MaxMessage: most,
+		Host:       h.Host, Logger: h.Logger, Redact: h.Project.redact, Version: o.Version,
 		HostChecked: hostChecked, OperatorApproves: h.Project.Config().Server.OperatorApproves,
 	})
 }

@@ -134,6 +134,7 @@ func TestDecodeAsksForRoom(t *testing.T) {
 		real := int64(after.HeapAlloc) - int64(before.HeapAlloc)
 		require.Greater(t, asked+1<<20, real*3/4, name)
 		require.Less(t, asked, real*3+1<<20, name)
+		require.InEpsilon(t, float64(asked+1<<20), float64(Weight(text)+1<<20), 0.5, name)
 		runtime.KeepAlive(v)
 		runtime.KeepAlive(text)
 	}

@@ -25,7 +25,9 @@ func (l *lines) drain() {
 		l.logger.Warn("standard input has ended, and calls that still ran are cancelled: keep it open until they are answered",
 			slog.Int("calls", cancelled), slog.Duration("after", l.grace))
 	}
-	l.allAnswered(endTime)
+	if !l.allAnswered(endTime) {
+		close(l.unread)
+	}
 }
 
 // allAnswered waits for it, as long as a time allows. It is true when nobody is left to answer.

@@ -14,8 +14,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
@@ -51,6 +53,14 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Body = out.body
 	}
 	r.Header.Del(requestHeader)
+	var body []byte
+	if r.Method == http.MethodPost {
+		free, ok := func() {}, false
+		if body, free, ok = e.take(out, r); !ok {
+			return
+		}
+		defer free()
+	}
 	if id := r.Header.Get(sessionHeader); id != "" {
 		inner, ok := e.unseal(id, toolhost.CallerOf(r.Context()).Name)
 		if !ok {
@@ -64,7 +74,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.sessions.use(id)()
 		return e.seal(id, toolhost.CallerOf(r.Context()).Name)
 	}
-	handler, waits, ok := e.route(out, r)
+	handler, waits, ok := e.route(out, r, body)
 	if !ok {
 		return
 	}
@@ -85,14 +95,10 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // route says whose request it is, and whether it waits for what happens. A request within a session says so by its
 // header alone; into the others one has to look: initialize begins a session, whatever revision it names.
-func (e *endpoint) route(w http.ResponseWriter, r *http.Request) (handler http.Handler, waits, ok bool) {
+func (e *endpoint) route(w http.ResponseWriter, r *http.Request, body []byte) (handler http.Handler, waits, ok bool) {
 	isNew := r.Header.Get(versionHeader) >= stateless
 	if r.Method != http.MethodPost || !isNew && r.Header.Get(sessionHeader) != "" {
 		return e.pick(isNew), r.Method == http.MethodGet, true
-	}
-	body, ok := e.read(w, r)
-	if !ok {
-		return nil, false, false
 	}
 	var message struct {
 		Method string `json:"method"`
@@ -122,20 +128,49 @@ func (e *endpoint) pick(isNew bool) http.Handler {
 	return e.inSession
 }
 
-// read takes the body, and puts it back.
-func (e *endpoint) read(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(e.options.MaxMessage)))
+// take reads the body of a request, and puts it back for the SDK, which reads all of it as well. What it takes to
+// read a large one is accounted for until free is called.
+func (e *endpoint) take(out *reply, r *http.Request) (body []byte, free func(), ok bool) {
+	body, err := io.ReadAll(http.MaxBytesReader(out, r.Body, int64(e.options.MaxMessage)))
 	var tooLong *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLong):
-		http.Error(w, fmt.Sprintf("the request has more than %d bytes", tooLong.Limit), http.StatusRequestEntityTooLarge)
-		return nil, false
+		http.Error(out, fmt.Sprintf("the request has more than %d bytes", tooLong.Limit), http.StatusRequestEntityTooLarge)
+		return nil, nil, false
 	case err != nil:
-		http.Error(w, "the request could not be read", http.StatusBadRequest)
-		return nil, false
+		http.Error(out, "the request could not be read", http.StatusBadRequest)
+		return nil, nil, false
+	}
+	if wrong := oneMessage(body); wrong != nil {
+		out.refuseWith(http.StatusBadRequest, wrong)
+		return nil, nil, false
+	}
+	free, failed := e.options.Host.Room(jsonvalue.Weight(body))
+	if failed != nil {
+		out.Header().Set("Retry-After", "1")
+		http.Error(out, failed.Message, http.StatusServiceUnavailable)
+		return nil, nil, false
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	return body, true
+	return body, free, true
+}
+
+// oneMessage refuses what the SDK would take apart in another way than it was meant: several messages at once, of
+// which it answers one, and ids that it writes as other numbers.
+func oneMessage(body []byte) (wrong *jsonrpc.Error) {
+	text := bytes.TrimLeft(body, " \t\r\n")
+	if len(text) > 0 && text[0] == '[' {
+		_, _, wrong = messageOf(bytes.TrimSpace(text))
+		return wrong
+	}
+	var outer struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(text, &outer) != nil || outer.ID == nil {
+		return nil // a notification, or what the SDK refuses
+	}
+	_, wrong = idOf(outer.ID)
+	return wrong
 }
 
 // makeRoom says whether one more session may begin. It may end another.

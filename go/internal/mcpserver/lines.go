@@ -30,6 +30,7 @@ type lines struct {
 
 	incoming chan jsonrpc.Message
 	closed   chan struct{}
+	unread   chan struct{} // closed when in has ended, and the client does not read its answers
 	once     sync.Once
 
 	mu       sync.Mutex          // of what follows
@@ -43,7 +44,7 @@ type lines struct {
 func newLines(in io.Reader, out io.Writer, o *Options) *lines {
 	l := &lines{
 		in: bufio.NewReaderSize(in, 64<<10), maxLine: o.MaxMessage, maxInFlight: o.MaxInFlight, grace: o.Grace, logger: o.Logger, out: out,
-		incoming: make(chan jsonrpc.Message), closed: make(chan struct{}), inFlight: map[jsonrpc.ID]bool{},
+		incoming: make(chan jsonrpc.Message), closed: make(chan struct{}), unread: make(chan struct{}), inFlight: map[jsonrpc.ID]bool{},
 	}
 	l.closer, _ = in.(io.Closer)
 	go l.read()
@@ -157,8 +158,8 @@ func (l *lines) admit(message jsonrpc.Message) *jsonrpc.Error {
 			}
 		}
 	case !request.IsCall():
-	case len(l.inFlight) >= l.maxInFlight:
-		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("%d requests are not answered yet; send more when some are", len(l.inFlight))}
+	case len(l.inFlight) >= l.maxInFlight || l.writing >= l.maxInFlight: // whoever reads no answers gets no more of them
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("the answers of %d requests were not read yet; send more when some are", l.maxInFlight)}
 	default:
 		if _, twice := l.inFlight[request.ID]; twice {
 			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a request with this id is not answered yet"}

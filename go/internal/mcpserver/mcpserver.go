@@ -29,7 +29,7 @@ type Options struct {
 
 	MaxMessage  int           // bytes of one message; 0: 8 MiB
 	MaxSessions int           // over HTTP, at once, before the longest unused one ends; 0: 1,000
-	MaxInFlight int           // calls of one client over standard input; 0: 1,024
+	MaxInFlight int           // calls of one client over standard input; 0: 128
 	Grace       time.Duration // how long calls over standard input may run on when that has ended; 0: 2 s
 	SessionTime time.Duration // how long an HTTP session may be idle; 0: 1 hour
 	AskTime     time.Duration // how long a user may take to answer; 0: 5 minutes
@@ -84,7 +84,7 @@ func (o *Options) setDefaults() {
 	setDefault(&o.Version, "0.0.0")
 	setDefault(&o.MaxMessage, 8<<20)
 	setDefault(&o.MaxSessions, 1000)
-	setDefault(&o.MaxInFlight, 1024)
+	setDefault(&o.MaxInFlight, 128)
 	setDefault(&o.Grace, 2*time.Second)
 	setDefault(&o.SessionTime, time.Hour)
 	setDefault(&o.AskTime, 5*time.Minute)

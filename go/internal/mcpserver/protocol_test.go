@@ -229,7 +229,7 @@ func TestLimits(t *testing.T) {
 	p.send(callOf("1", "waits", "{}"), callOf("2", "waits", "{}"), callOf("3", "waits", "{}"), callOf("4", "echo", "{}"))
 	m := p.next()
 	require.EqualValues(t, "4", fmt.Sprint(m["id"]))
-	require.Contains(t, m.at("error.message"), "3 requests are not answered")
+	require.Contains(t, m.at("error.message"), "the answers of 3 requests were not read yet")
 	p.send(callOf("3", "echo", "{}"))
 	m = p.next()
 	require.Contains(t, m.at("error.message"), "3 requests")

@@ -54,6 +54,13 @@ func refused(status int, text string, body *heard) []byte {
 	return answer.text()
 }
 
+// refuseWith answers a request that nobody else has seen, and that has no id to speak of.
+func (r *reply) refuseWith(status int, wrong *jsonrpc.Error) {
+	r.Header().Set("Content-Type", "application/json")
+	r.WriteHeader(status)
+	_, _ = r.Write(wire{Error: wrong}.text()) // a client that is gone needs no answer
+}
+
 var (
 	notHandled = regexp.MustCompile(`^JSON RPC not handled: ("(?:[^"\\]|\\.)*") unsupported$`)
 	badParams  = regexp.MustCompile(`^handling '([^']*)': `)

@@ -27,7 +27,7 @@ func (m message) fault(t testing.TB, id, code, text string) {
 
 // Whatever is refused over HTTP is refused by an error of JSON-RPC, with the id of the request where it is known.
 func TestRefusalsOverHTTPAreErrorsOfJSONRPC(t *testing.T) {
-	f := servingWith(t, toolhost.Options{}, mcpserver.Options{MaxMessage: 100_000}, tool(t, "echo", echo))
+	f := servingWith(t, toolhost.Options{Values: 2 << 20}, mcpserver.Options{MaxMessage: 100_000}, tool(t, "echo", echo))
 	list := `{"jsonrpc":"2.0","id":"a","method":"tools/list"}`
 	header := func(name, value string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set(name, value) }
@@ -44,7 +44,11 @@ func TestRefusalsOverHTTPAreErrorsOfJSONRPC(t *testing.T) {
 		"nothing":             {"POST", "", none, 400, "<nil>", "-32600", "non-empty"},
 		"no JSON":             {"POST", `{"jsonrpc":`, none, 400, "<nil>", "-32700", "not JSON"},
 		"no message":          {"POST", `{"jsonrpc":"1.0","id":7,"method":"ping"}`, none, 400, "7", "-32600", "version tag"},
-		"no batch":            {"POST", "[]", none, 400, "<nil>", "-32600", "empty batch"},
+		"an empty batch":      {"POST", "[]", none, 400, "<nil>", "-32600", "batches of messages are not taken"},
+		"a batch":             {"POST", " [" + callOf("1", "echo", "{}") + "," + callOf("2", "echo", "{}") + "]", none, 400, "<nil>", "-32600", "batches of messages are not taken"},
+		"an id with a part":   {"POST", callOf("1.5", "echo", "{}"), none, 400, "<nil>", "-32600", "the id of a message must be"},
+		"an id of 54 bits":    {"POST", callOf("9007199254740993", "echo", "{}"), none, 400, "<nil>", "-32600", "the id of a message must be"},
+		"many values":         {"POST", callOf("1", "echo", `{"a":[`+strings.Repeat(`{},`, 20_000)+`{}]}`), none, 503, "1", "-32603", "too many calls with large values"},
 		"an id of no kind":    {"POST", `{"jsonrpc":"2.0","id":{},"method":"tools/list"}`, none, 400, "<nil>", "-32600", "the id of a message must be"},
 		"no method":           {"POST", `{"jsonrpc":"2.0","id":1,"method":"no"}`, none, 400, "1", "-32601", `method not found: "no"`},
 		"no params":           {"POST", `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, none, 400, "1", "-32600", `missing required "params"`},
@@ -53,11 +57,11 @@ func TestRefusalsOverHTTPAreErrorsOfJSONRPC(t *testing.T) {
 		"a long name":         {"POST", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + strings.Repeat("é", 5000) + `"}}`, none, 200, "1", "-32602", "unknown tool"},
 		"initialize twice":    {"POST", initialize("2025-11-25", "{}"), none, 200, "init", "-32600", "duplicate"},
 		"too long":            {"POST", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 200_000) + `"}`, none, 413, "<nil>", "-32600", "100000 bytes"},
-		"Accept of a POST":    {"POST", list, header("Accept", "text/html"), 406, "<nil>", "-32600", "Accept must contain"},
+		"Accept of a POST":    {"POST", list, header("Accept", "text/html"), 406, "a", "-32600", "Accept must contain"},
 		"Accept of a GET":     {"GET", "", header("Accept", "text/html"), 406, "<nil>", "-32600", "Accept must contain"},
-		"Content-Type":        {"POST", list, header("Content-Type", "text/plain"), 415, "<nil>", "-32600", "Content-Type"},
-		"a session of nobody": {"POST", list, header("Mcp-Session-Id", "no"), 404, "<nil>", "-32600", "session not found"},
-		"a revision":          {"POST", list, header("Mcp-Protocol-Version", "1999-01-01"), 400, "<nil>", "-32600", "Unsupported protocol version"},
+		"Content-Type":        {"POST", list, header("Content-Type", "text/plain"), 415, "a", "-32600", "Content-Type"},
+		"a session of nobody": {"POST", list, header("Mcp-Session-Id", "no"), 404, "a", "-32600", "session not found"},
+		"a revision":          {"POST", list, header("Mcp-Protocol-Version", "1999-01-01"), 400, "a", "-32600", "Unsupported protocol version"},
 		"another method":      {"PUT", "", none, 405, "<nil>", "-32600", "Method Not Allowed"},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -2,7 +2,9 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"io"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -22,13 +24,21 @@ func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	select {
 	case err = <-ended:
 		session.Close()
+	case <-l.unread:
+		l.Close()
+		err = errUnread
 	case <-ctx.Done():
 		l.Close()
-		<-ended
+		select {
+		case <-ended:
+		case <-time.After(endTime): // an answer that nobody reads
+		}
 		err = context.Cause(ctx)
 	}
 	return err
 }
+
+var errUnread = errors.New("the client has closed standard input and does not read what is left to tell it")
 
 // transport gives the SDK a connection that is there already.
 type transport struct{ l *lines }

@@ -15,6 +15,9 @@ import (
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
+// DefaultBodyLimit is how many bytes the body of a request may have.
+const DefaultBodyLimit = 4 << 20
+
 // Options describe a Server. The zero value of a field is its default.
 type Options struct {
 	Host    *toolhost.Host // required
@@ -95,7 +98,7 @@ func New(o Options) (*Server, error) {
 }
 
 func setDefaults(o *Options) {
-	setDefault(&o.BodyLimit, 4<<20)
+	setDefault(&o.BodyLimit, DefaultBodyLimit)
 	setDefault(&o.BodyBudget, 64<<20)
 	setDefault(&o.MaxConns, 4096)
 	setDefault(&o.HeaderTimeout, 10*time.Second)
