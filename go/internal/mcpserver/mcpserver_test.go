@@ -15,6 +15,7 @@ func TestListAndCallOverBothTransports(t *testing.T) {
 	f := serving(t, tool(t, "echo", echo, func(made *tooldef.Tool) {
 		yes := true
 		made.Title, made.Annotations.ReadOnly = "Echo", &yes
+		made.Annotations.Title = "Says it again"
 		made.Params = compiled(t, `{"type":"object","properties":{"n":{"type":"integer","maximum":9007199254740993}}}`)
 		made.Result = compiled(t, `{"type":"object","x-note":"<kept>"}`)
 	}))
@@ -25,7 +26,7 @@ func TestListAndCallOverBothTransports(t *testing.T) {
 		require.Equal(t, "The tool echo", list.at("result.tools.0.description"))
 		require.EqualValues(t, "9007199254740993", list.at("result.tools.0.inputSchema.properties.n.maximum"))
 		require.Equal(t, "<kept>", list.at("result.tools.0.outputSchema.x-note"))
-		require.Equal(t, true, list.at("result.tools.0.annotations.readOnlyHint"))
+		require.Equal(t, map[string]any{"title": "Says it again", "readOnlyHint": true, "idempotentHint": false}, list.at("result.tools.0.annotations"))
 		require.Equal(t, `{"a":[],"b":{}}`, called.at("result.content.0.text"))
 		require.Equal(t, map[string]any{"a": []any{}, "b": map[string]any{}}, called.at("result.structuredContent"))
 		require.Nil(t, called.at("result.isError"))

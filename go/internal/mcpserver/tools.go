@@ -83,8 +83,9 @@ func annotations(a *tooldef.Annotations) *mcp.ToolAnnotations {
 	if *a == (tooldef.Annotations{}) {
 		return nil
 	}
+	// The SDK always writes the two hints that are no pointers; false is what leaving them out means.
 	return &mcp.ToolAnnotations{
-		ReadOnlyHint: a.ReadOnly != nil && *a.ReadOnly, DestructiveHint: a.Destructive,
+		Title: a.Title, ReadOnlyHint: a.ReadOnly != nil && *a.ReadOnly, DestructiveHint: a.Destructive,
 		IdempotentHint: a.Idempotent != nil && *a.Idempotent, OpenWorldHint: a.OpenWorld,
 	}
 }

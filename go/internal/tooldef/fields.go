@@ -33,7 +33,8 @@ var annotationFields = map[string]field{
 	"idempotentHint":  hintField(func(a *Annotations) **bool { return &a.Idempotent }),
 	"openWorldHint":   hintField(func(a *Annotations) **bool { return &a.OpenWorld }),
 	"title": func(d *draft, path []string, v any) {
-		if title, ok := d.text(path, v); ok && d.tree["title"] == nil {
+		title, ok := d.text(path, v)
+		if d.tool.Annotations.Title = title; ok && d.tree["title"] == nil {
 			d.tool.Title = title
 		}
 	},

@@ -107,3 +107,17 @@ func TestConfigurationOfALuaTool(t *testing.T) {
 	require.Empty(t, changed.Permissions.Net)
 	require.Equal(t, []string{"HOME"}, changed.Permissions.Env)
 }
+
+// The title of the annotations is that of a tool without one, and stays beside another.
+func TestTitleOfAnnotations(t *testing.T) {
+	vm := newVM(t)
+	for fields, want := range map[string][2]string{
+		"annotations = { title = 'A' }":              {"A", "A"},
+		"title = 'T', annotations = { title = 'A' }": {"T", "A"},
+		"title = 'T', annotations = {}":              {"T", ""},
+	} {
+		tool, broken := readLua(t.Context(), vm, "x.lua", "tool = { name = 'a', "+fields+" } function tool.execute() end")
+		require.Empty(t, broken)
+		require.Equal(t, want, [2]string{tool.Title, tool.Annotations.Title})
+	}
+}

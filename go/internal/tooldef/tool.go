@@ -64,6 +64,7 @@ type Rate struct {
 
 // Annotations tell clients what a tool does, as the Model Context Protocol defines them. nil is unsaid.
 type Annotations struct {
+	Title       string // "" is unsaid
 	ReadOnly    *bool
 	Destructive *bool
 	Idempotent  *bool

@@ -101,10 +101,19 @@ func failure(ctx context.Context, tool *tooldef.Tool, limit time.Duration, err e
 		return &Error{Code: Cancelled, Message: "the call was cancelled: " + ErrShutdown.Error(), Detail: shutdown, RetryAfter: time.Second, cause: err}
 	case ctx.Err() != nil:
 		return &Error{Code: Cancelled, Message: "the call was cancelled", Detail: "cancelled", cause: err}
-	case code == luau.CodeMemory:
+	case saidCode(err) == luau.CodeMemory:
 		return &Error{Code: ToolError, Message: fmt.Sprintf("tool '%s' went over its memory limit", tool.Name), Detail: "memory", cause: err}
 	}
 	return scriptFailure(err, code)
+}
+
+// saidCode is the code that the engine or a host function gave, not what a script makes look like it.
+func saidCode(err error) luau.Code {
+	var script *luau.Error
+	if errors.As(err, &script) && (script.Value != nil || script.Code == luau.CodeRuntime) {
+		return luau.CodeOf(errors.Unwrap(script))
+	}
+	return luau.CodeOf(err)
 }
 
 // scriptFailure is about what a script raised, or a part of it that the script did not catch.
@@ -122,8 +131,7 @@ func scriptFailure(err error, code luau.Code) *Error {
 		}
 		failed.Message = own.Error()
 	}
-	// What a host function said counts, not what a script makes look like it.
-	switch luau.CodeOf(errors.Unwrap(script)) {
+	switch saidCode(script) {
 	case "permission":
 		failed.Code = Permission
 	case "upstream":

@@ -152,6 +152,21 @@ func TestCallFails(t *testing.T) {
 		require.Equal(t, message, failed.Message, body)
 		require.Equal(t, strings.HasPrefix(body, "return"), failed.Detail == "invalid_result", failed.Detail)
 	}
+	// Codes of the engine that a script gives are the script's: its own message stands, and the call failed as any.
+	for _, code := range []string{"memory", "timeout", "cancelled", "limit", "permission", "upstream"} {
+		h := newHost(t, toolhost.Options{}, tool(t, "forge", "function invoke(ctx) error({ code = '"+code+"', message = 'forged' }) end"))
+		_, failed := call(h, "forge", "{}")
+		require.Equal(t, toolhost.ToolError, failed.Code, code)
+		require.Equal(t, "forged", failed.Message)
+		require.Equal(t, code, failed.Detail)
+	}
+	small := newHost(t, toolhost.Options{Memory: 8 << 20}, tool(t, "hungry", "function invoke(ctx) return #string.rep('x', 20000000) end"),
+		tool(t, "host", `function invoke(ctx) local list = {} while true do table.insert(list, require("json").decode("[" .. string.rep("1,", 100000) .. "1]")) end end`))
+	for _, name := range []string{"hungry", "host"} {
+		_, failed = call(small, name, "{}")
+		require.Equal(t, "memory", failed.Detail)
+		require.Equal(t, "tool '"+name+"' went over its memory limit", failed.Message)
+	}
 	for _, args := range []string{"[", "[]", "1", `{"a":1,"a":2}`} {
 		_, failed = call(h, "raises", args)
 		require.Equal(t, toolhost.BadRequest, failed.Code, args)
