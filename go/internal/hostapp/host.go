@@ -162,13 +162,19 @@ func (p *Project) storeOptions() store.Options {
 	return store.Options{Path: p.StatePath(), MaxState: c.MaxState, MaxKept: c.MaxKept, MaxLog: c.Log.MaxSize}
 }
 
-// StatePath is the file of the project's store.
+// StatePath is the file of the project's store. Without a configuration it is beside the tools that are named first:
+// clients start servers anywhere, and the working directory says nothing then.
 func (p *Project) StatePath() string {
 	dir := p.Config().StateDir
-	if dir == "" {
-		dir = ".hukilau"
+	switch {
+	case dir != "":
+		dir = p.Config().Path(dir)
+	case p.file == "" && len(p.given) > 0:
+		dir = filepath.Join(filepath.Dir(p.given[0]), ".hukilau")
+	default:
+		dir = p.Config().Path(".hukilau")
 	}
-	return filepath.Join(p.Config().Path(dir), "state.db")
+	return filepath.Join(dir, "state.db")
 }
 
 func (h *Host) resolver(t *tooldef.Tool) engine.Resolver {

@@ -59,6 +59,49 @@ func TestOpenNamedConfigurationAndTools(t *testing.T) {
 	require.ErrorContains(t, err, "is not a regular file")
 }
 
+// Clients start servers in any folder: without a configuration the state is beside the tools.
+func TestStateBesideTheToolsThatAreNamed(t *testing.T) {
+	folder := inFolder(t, map[string]string{
+		"project/tools/a.yaml": yaml("a", "", "return 1"), "other/b.yaml": yaml("b", "", "return 2"),
+		"configured/hukilau.toml": "[tools]\ndirs = []\n",
+	})
+	tools := filepath.Join(folder, "project", "tools")
+	beside := filepath.Join(folder, "project", ".hukilau", "state.db")
+	elsewhere := t.TempDir()
+	t.Chdir(elsewhere)
+	o := Options{Tools: []string{tools, filepath.Join(folder, "other")}}
+	h := hostOf(t, o)
+	require.Equal(t, "1", result(t, h, "a", ""))
+	require.NoError(t, h.Store.Log.Flush(t.Context()))
+	require.FileExists(t, beside)
+	require.NoDirExists(t, filepath.Join(elsewhere, ".hukilau"))
+	p, err := Locate(o)
+	require.NoError(t, err)
+	require.Equal(t, beside, p.StatePath(), "who looks at the log finds it")
+
+	for _, test := range []struct {
+		in, state string
+		o         Options
+	}{
+		{"project", "project/.hukilau", Options{Tools: []string{"tools"}}},
+		{"project/tools", "project/.hukilau", Options{Tools: []string{"."}}},
+		{"project", "other/.hukilau", Options{Tools: []string{"../other/b.yaml"}}},
+		{"project", "project/.hukilau", Options{}},
+		{"project", "project/.hukilau", Options{Also: []string{"../other"}}},
+		{"configured", "configured/.hukilau", Options{Tools: []string{tools}}},
+		{"project", "configured/.hukilau", Options{Tools: []string{tools}, ConfigFile: "../configured/hukilau.toml"}},
+	} {
+		t.Chdir(filepath.Join(folder, test.in))
+		require.Equal(t, filepath.Join(folder, test.state, "state.db"), open(t, test.o).StatePath(), "%+v", test)
+	}
+}
+
+func TestStateThatCannotBeMade(t *testing.T) {
+	folder := inFolder(t, map[string]string{"tools/a.yaml": yaml("a", "", "return 1"), ".hukilau": "no folder"})
+	_, err := open(t, Options{Tools: []string{"tools"}}).NewHost(t.Context(), HostOptions{})
+	require.ErrorContains(t, err, filepath.Join(folder, ".hukilau", "state.db")+" cannot be made; let its folder be written, or name another one with [state] dir in hukilau.toml")
+}
+
 func TestToolsOutsideOfTheFolder(t *testing.T) {
 	outside := t.TempDir()
 	write(t, outside, map[string]string{

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/redact"
@@ -25,12 +26,19 @@ func (p *Project) OpenStore(ctx context.Context) (*store.Store, error) {
 	return store.Open(ctx, p.storeOptions())
 }
 
-// Locate finds a project and reads its configuration, but none of its tools. It needs none of the variables that
+// Locate finds a project and reads its configuration, but none of its tools, which need not be there. It needs none of the variables that
 // the configuration names: who looks at a server's log need not have the server's secrets.
 func Locate(o Options) (*Project, error) {
 	p := &Project{options: o}
 	if err := p.find(); err != nil {
 		return nil, err
+	}
+	for _, name := range o.Tools {
+		path, err := filepath.Abs(name)
+		if err != nil {
+			return nil, err
+		}
+		p.given = append(p.given, path)
 	}
 	c, err := p.readConfig()
 	if err != nil {

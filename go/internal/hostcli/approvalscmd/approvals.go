@@ -70,7 +70,7 @@ func decideCommand(name, short string, approve bool) *cobra.Command {
 			})
 		},
 	}
-	flags.AddConfig(cmd)
+	flags.AddState(cmd)
 	cmd.Flags().StringVar(&by, "by", "", "`name` of who decides; the user of the system when left out")
 	return cmd
 }

@@ -51,7 +51,7 @@ func listCommand() *cobra.Command {
 			return table(cmd.OutOrStdout(), nil, nil)
 		},
 	}
-	flags.AddConfig(cmd)
+	flags.AddState(cmd)
 	cmd.Flags().BoolVar(&every, "all", false, "also those that are decided or expired, at most the newest 1000")
 	cmd.Flags().Bool(program.JSONFlag, false, "one JSON object a line")
 	return cmd

@@ -33,7 +33,7 @@ func showCommand() *cobra.Command {
 			})
 		},
 	}
-	flags.AddConfig(cmd)
+	flags.AddState(cmd)
 	cmd.Flags().Bool(program.JSONFlag, false, "as one JSON object")
 	return cmd
 }

@@ -29,6 +29,12 @@ func (f *Flags) AddTools(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.tools, "tools", nil, "`path` of a tool or of a folder with tools, in place of those of the configuration; may be repeated")
 }
 
+// AddState adds the flags that say whose state it is, for commands that look at what servers keep.
+func (f *Flags) AddState(cmd *cobra.Command) {
+	f.AddConfig(cmd)
+	cmd.Flags().StringArrayVar(&f.tools, "tools", nil, "`path` that a server without a configuration was given: its state is beside it")
+}
+
 // AddConfig adds the flag that names the configuration alone, for commands that need no tools.
 func (f *Flags) AddConfig(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.config, "config", "", "configuration `file`; hukilau.toml here or in a folder above when left out")

@@ -65,7 +65,7 @@ the id, how it ended, how long it took, the tool, who called, and the error or t
 			})
 		},
 	}
-	flags.AddConfig(cmd)
+	flags.AddState(cmd)
 	wanted.add(cmd)
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what comes, until interrupted")
 	cmd.Flags().Bool(program.JSONFlag, false, "each call whole, as one JSON object a line")

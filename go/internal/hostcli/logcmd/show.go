@@ -27,7 +27,7 @@ func showCommand() *cobra.Command {
 calls that it made. The beginning of an id is enough where no other begins so.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return showOne(cmd, &flags, args[0]) },
 	}
-	flags.AddConfig(cmd)
+	flags.AddState(cmd)
 	cmd.Flags().Bool(program.JSONFlag, false, "as one JSON object")
 	return cmd
 }
