@@ -207,3 +207,28 @@ func TestAgentsTakePictures(t *testing.T) {
 		}
 	}
 }
+
+// A loop over an answer that is left early: what comes next is the answer to the next input, wherever that was.
+func TestAgentsAfterABreak(t *testing.T) {
+	for _, at := range []string{"a", "b", "tool_call"} {
+		p := fakemodel.New(fakemodel.Answer{Chunks: []string{"a", "b"}, Calls: []models.ToolCall{{ID: "1", Name: "add", Arguments: []byte(`{"a":1,"b":2}`)}}},
+			fakemodel.Answer{Text: "new"}, fakemodel.Answer{Text: "last"})
+		ask := tool(t, "ask", `function invoke(ctx, args)
+			local agent = ctx.create_agent("a", { model = "m", tools = { "add" } })
+			agent:input("go")
+			for chunk in agent:iter() do if chunk.text == args.at or chunk.type == args.at then break end end
+			agent:input("stop")
+			local new = agent:collect()
+			agent:input("on")
+			return { new, agent:collect(), agent:needs_input() }
+		end`)
+		ask.Permissions.Models, ask.Permissions.Tools = []string{"m"}, []string{"add"}
+		h := newHost(t, withModel(p), ask, tool(t, "add", `function invoke(ctx, args) return args.a + args.b end`))
+		result, failed := call(h, "ask", `{"at":"`+at+`"}`)
+		require.Nil(t, failed, at)
+		require.Equal(t, `["new","last",true]`, result, at)
+		messages := p.Requests()[1].Messages
+		require.Equal(t, "stop", messages[len(messages)-1].Text(), at)
+		require.Equal(t, map[string]int{"a": 3, "b": 4, "tool_call": 4}[at], len(messages), at)
+	}
+}
