@@ -5,6 +5,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -56,6 +57,7 @@ type Agent struct {
 	pending []input
 	memory  [][]models.Message // exchanges, each begins with the user
 	current *talk              // nil: none runs
+	dropped chan struct{}      // closed when the exchange that was broken off has ended; nil: none was
 	closed  bool
 }
 
@@ -67,8 +69,11 @@ type input struct {
 
 // talk is an exchange that runs.
 type talk struct {
-	steps chan step
-	over  chan struct{} // closed when the last step was read
+	steps  chan step
+	over   chan struct{} // closed when the last step was read, or nobody is to read one
+	ended  chan struct{} // closed when nothing of it runs any more
+	ctx    context.Context
+	cancel context.CancelCauseFunc
 }
 
 // step is an event of an exchange, or the error that ended it.
@@ -104,8 +109,12 @@ var errClosed = &models.Error{Code: "closed", Message: "the agent is closed"}
 // maxPending is how many inputs may wait for their exchange.
 const maxPending = 1000
 
-// Input gives a message of the user. The next exchange takes all that came before it. about is what the
-// model should know beside the message, in that exchange only.
+// errInterrupted ends an exchange into which the user speaks.
+var errInterrupted = errors.New("the user said something else")
+
+// Input gives a message of the user. The next exchange takes all that came before it. An exchange that runs is
+// broken off: its tools are stopped, what was not read of it never is, and the model will be told what was. about is
+// what the model should know beside the message, in that exchange only.
 func (a *Agent) Input(m models.Message, about ...string) error {
 	if m.Role != models.RoleUser {
 		return &models.Error{Code: models.CodeInvalidRequest, Message: "an input is a message of role user, not " + string(m.Role)}
@@ -119,6 +128,11 @@ func (a *Agent) Input(m models.Message, about ...string) error {
 		return &models.Error{Code: models.CodeLimit, Message: fmt.Sprintf("%d inputs wait already: read what the agent answers first", maxPending)}
 	}
 	a.pending = append(a.pending, input{m, about})
+	if t := a.current; t != nil {
+		t.cancel(errInterrupted)
+		a.dropped = t.ended
+		a.finishLocked(t)
+	}
 	return nil
 }
 
@@ -152,7 +166,7 @@ func (a *Agent) Next(ctx context.Context) (Event, error) {
 				a.finish(t)
 			}
 			return s.event, s.err
-		case <-t.over: // another reader had the end
+		case <-t.over: // another reader had the end, or it was broken off
 		case <-ctx.Done():
 			return Event{}, ctx.Err()
 		case <-a.ctx.Done():
@@ -173,33 +187,48 @@ func (a *Agent) talk() (*talk, error) {
 	case len(a.pending) == 0:
 		return nil, io.EOF
 	}
-	t := &talk{make(chan step), make(chan struct{})}
+	t := &talk{steps: make(chan step), over: make(chan struct{}), ended: make(chan struct{})}
+	t.ctx, t.cancel = context.WithCancelCause(a.ctx)
 	a.current = t
-	inputs := a.pending
-	a.pending = nil
+	inputs, before := a.pending, a.dropped
+	a.pending, a.dropped = nil, nil
 	a.running.Go(func() {
-		last := a.exchange(a.ctx, inputs, func(e Event) error { return a.send(t, step{event: e}) })
-		// An error means that the agent was closed, and nobody is to hear of the end.
-		_ = a.send(t, last)
+		defer close(t.ended)
+		defer t.cancel(nil)
+		if before != nil {
+			<-before // what it did is remembered then
+		}
+		last := a.exchange(t.ctx, inputs, func(e Event) error { return t.send(step{event: e}) })
+		// An error means that nobody is to hear of the end.
+		_ = t.send(last)
 	})
 	return t, nil
 }
 
-func (a *Agent) send(t *talk, s step) error {
+func (t *talk) send(s step) error {
+	if t.ctx.Err() != nil { // a reader may wait still
+		return context.Cause(t.ctx)
+	}
 	select {
 	case t.steps <- s:
 		return nil
-	case <-a.ctx.Done():
-		return a.ctx.Err()
+	case <-t.ctx.Done():
+		return context.Cause(t.ctx)
 	}
 }
 
 // finish is for the one reader that had the last step.
 func (a *Agent) finish(t *talk) {
 	a.mu.Lock()
-	a.current = nil
-	a.mu.Unlock()
-	close(t.over)
+	defer a.mu.Unlock()
+	a.finishLocked(t)
+}
+
+func (a *Agent) finishLocked(t *talk) {
+	if a.current == t {
+		a.current = nil
+		close(t.over)
+	}
 }
 
 // end is the error of an agent whose time is over.

@@ -359,11 +359,10 @@ func TestBackPressure(t *testing.T) {
 	cancel()
 	_, err = a.Next(ctx)
 	require.ErrorIs(t, err, context.Canceled)
-	require.NoError(t, a.InputText("more")) // for the next exchange
 	answer, err := a.Collect(limited(t))
 	require.NoError(t, err)
 	require.Equal(t, "bcd", answer.Text)
-	require.False(t, a.NeedsInput())
+	require.True(t, a.NeedsInput())
 }
 
 func TestClose(t *testing.T) {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,8 +45,12 @@ func (a *Agent) exchange(ctx context.Context, inputs []input, emit func(Event) e
 	for {
 		more, err := x.turn(ctx)
 		if err != nil {
+			interrupted := errors.Is(context.Cause(ctx), errInterrupted)
+			if interrupted {
+				x.breakOff()
+			}
 			// What tools did is not forgotten. A first turn that failed leaves nothing.
-			if x.turns > 1 {
+			if x.turns > 1 || interrupted {
 				a.remember(x.messages)
 			}
 			return step{err: err}
@@ -67,6 +72,14 @@ type exchange struct {
 	turns    int
 	usage    models.Usage
 	stop     models.StopReason
+	heard    text // of the answer under way, what was read
+}
+
+// breakOff keeps what was read of an answer under way.
+func (x *exchange) breakOff() {
+	if x.heard.Len() > 0 {
+		x.messages = append(x.messages, models.TextMessage(models.RoleAssistant, x.heard.String()))
+	}
 }
 
 func (x *exchange) begin(ctx context.Context, inputs []input) error {
@@ -104,6 +117,7 @@ func contextPrompt(about []string) string {
 // turn is one answer of the model with the tools that it asks for; false when that was the last one.
 func (x *exchange) turn(ctx context.Context) (more bool, err error) {
 	x.turns++
+	x.heard.Reset()
 	response, err := x.ask(ctx)
 	if response != nil {
 		x.usage = x.usage.Plus(response.Usage)
@@ -120,17 +134,10 @@ func (x *exchange) turn(ctx context.Context) (more bool, err error) {
 	if x.turns >= x.agent.o.MaxTurns {
 		return false, x.tooManyTurns(response.Message, calls)
 	}
-	for i := range calls {
-		if err := x.emit(Event{Kind: EventCall, Call: &calls[i]}); err != nil {
-			return false, err
-		}
-	}
-	results, err := x.agent.callAll(ctx, calls, x.emit)
-	if err != nil {
-		return false, err
-	}
+	results, err := x.callAll(ctx, calls)
+	x.heard.Reset() // it is in the message
 	x.messages = append(x.messages, response.Message, models.ResultMessage(results...))
-	return true, nil
+	return true, err
 }
 
 func (x *exchange) ask(ctx context.Context) (*models.Response, error) {
@@ -142,7 +149,10 @@ func (x *exchange) ask(ctx context.Context) (*models.Response, error) {
 	return x.agent.provider.Stream(ctx, request, func(e models.Event) error {
 		switch e.Kind {
 		case models.EventText:
-			return x.emit(Event{Kind: EventText, Text: e.Text})
+			if err := x.emit(Event{Kind: EventText, Text: e.Text}); err != nil {
+				return err
+			}
+			x.heard.WriteString(e.Text)
 		case models.EventReasoning:
 			return x.emit(Event{Kind: EventReasoning, Text: e.Text})
 		}

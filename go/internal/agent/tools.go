@@ -15,14 +15,27 @@ import (
 // maxResult is how much of a tool's result a model is told, in bytes.
 const maxResult = 1 << 20
 
-// callAll calls what the model asks for, several at once. Results are told in the order of the calls.
-// When it returns, no tool runs any more.
-func (a *Agent) callAll(ctx context.Context, calls []models.ToolCall, emit func(Event) error) ([]models.ToolResult, error) {
+// callAll calls what the model asks for, several at once. Results are told in the order of the calls. When it
+// returns, no tool runs any more, and each call has a result, also where the user broke it off.
+func (x *exchange) callAll(ctx context.Context, calls []models.ToolCall) ([]models.ToolResult, error) {
+	results := make([]models.ToolResult, len(calls))
+	for i, call := range calls {
+		results[i] = models.ToolResult{ID: call.ID, Name: call.Name, IsError: true, Text: "not called: the user said something else"}
+	}
+	for i := range calls {
+		if err := x.emit(Event{Kind: EventCall, Call: &calls[i]}); err != nil {
+			return results, err
+		}
+	}
+	return results, x.agent.run(ctx, calls, results, x.emit)
+}
+
+// run fills in the results of calls.
+func (a *Agent) run(ctx context.Context, calls []models.ToolCall, results []models.ToolResult, emit func(Event) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var workers sync.WaitGroup
 	defer workers.Wait()
 	defer cancel()
-	results := make([]models.ToolResult, len(calls))
 	done := make([]chan struct{}, len(calls))
 	for i := range done {
 		done[i] = make(chan struct{})
@@ -40,13 +53,13 @@ func (a *Agent) callAll(ctx context.Context, calls []models.ToolCall, emit func(
 		select {
 		case <-done[i]:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 		if err := emit(Event{Kind: EventResult, Result: &results[i]}); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return results, ctx.Err()
+	return ctx.Err()
 }
 
 // call makes a result of one call, whatever becomes of it.

@@ -25,8 +25,8 @@ var agentFields = map[string]field{
 	"model":       agentText(func(a *Agent) *string { return &a.Model }),
 	"prompt":      agentText(func(a *Agent) *string { return &a.Prompt }),
 	"tools":       func(d *draft, path []string, v any) { d.tool.Agent.Tools = d.texts(path, v) },
-	"max_turns":   agentCount(func(a *Agent) *int { return &a.MaxTurns }),
-	"max_tokens":  agentCount(func(a *Agent) *int { return &a.MaxTokens }),
+	"max_turns":   agentCount(MaxTurns, func(a *Agent) *int { return &a.MaxTurns }),
+	"max_tokens":  agentCount(maxTokens, func(a *Agent) *int { return &a.MaxTokens }),
 	"temperature": readTemperature,
 	"mcp_prompt": func(d *draft, path []string, v any) {
 		if offered, ok := d.flag(path, v); ok {
@@ -43,11 +43,16 @@ func agentText(to func(*Agent) *string) field {
 	}
 }
 
-func agentCount(to func(*Agent) *int) field {
+// MaxTurns is how many answers of its model one exchange of an agent may be given.
+const MaxTurns = 1000
+
+const maxTokens = 1_000_000_000
+
+func agentCount(most float64, to func(*Agent) *int) field {
 	return func(d *draft, path []string, v any) {
 		n, ok := v.(float64)
-		if !ok || n < 1 || n != math.Trunc(n) || n > math.MaxInt32 {
-			d.wrong(path, "a whole number above 0", v)
+		if !ok || n < 1 || n != math.Trunc(n) || n > most {
+			d.wrong(path, fmt.Sprintf("a whole number from 1 to %.0f", most), v)
 			return
 		}
 		*to(d.tool.Agent) = int(n)

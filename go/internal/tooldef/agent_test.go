@@ -40,7 +40,7 @@ func TestAgentFileErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"agent: {prompt: x}":                            "the agent has no model",
 		"agent: {model: m, modle: x}":                   `unknown key "modle" in agent; did you mean "model"?`,
-		"agent: {model: m, max_turns: 0}":               "a whole number above 0",
+		"agent: {model: m, max_turns: 0}":               "a whole number from 1 to 1000",
 		"agent: {model: m, temperature: -1}":            "a number, 0 or more",
 		"agent: {model: m, mcp_prompt: maybe}":          "true or false",
 		"agent: [m]":                                    "a mapping",

@@ -11,15 +11,16 @@ import (
 	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/models"
+	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
 
 // generateText asks once, or until the model wants no more of the tools that it was given.
 func (c *call) generateText(ctx context.Context, a *asked, m Model, r *models.Request) (*models.Response, error) {
-	if len(a.Options.Tools) == 0 {
+	if len(a.tools) == 0 {
 		return models.Generate(ctx, m.Provider, r)
 	}
-	tools, err := c.modelTools(a.Options.Tools)
+	tools, err := c.modelTools(a.tools)
 	if err != nil {
 		return nil, err
 	}
@@ -73,30 +74,43 @@ func (c *call) callForModel(session string) func(context.Context, string, json.R
 
 // agentConfig is what a script says of an agent.
 type agentConfig struct {
-	Prompt      string   `json:"prompt"`
-	Model       string   `json:"model"`
-	Memory      *memory  `json:"memory"`
-	Tools       []string `json:"tools"`
-	MaxTurns    int      `json:"max_turns"`
-	Temperature *float64 `json:"temperature"`
-	MaxTokens   int      `json:"max_tokens"`
-	Stop        stops    `json:"stop"`
-	Seed        *int64   `json:"seed"`
+	prompt, model string
+	tools, stop   []string
+	recent        *int // exchanges that are kept
+	maxTurns      *int
+	maxTokens     *int
+	temperature   *float64
+	seed          *int64
 }
 
-type memory struct {
-	Recent int `json:"recent"`
+func (a *agentConfig) fields() fields {
+	memory := fields{"recent": wholeField(&a.recent, 0, maxRecent)}
+	return fields{
+		"prompt": textField(&a.prompt), "model": textField(&a.model), "tools": textsField(&a.tools, false), "stop": textsField(&a.stop, true),
+		"max_turns": wholeField(&a.maxTurns, 1, tooldef.MaxTurns), "max_tokens": tokensField(&a.maxTokens),
+		"temperature": temperatureField(&a.temperature), "seed": seedField(&a.seed),
+		"memory": func(value any) error {
+			table, ok := value.(map[string]any)
+			if !ok {
+				return must("a table", value)
+			}
+			return memory.read("option", "memory.", table)
+		},
+	}
 }
 
-// recent is how many exchanges are kept; an agent of which nothing was said has the default.
-func (m *memory) recent() int {
+// maxRecent is how many exchanges an agent may remember: what it remembers is in the host's memory.
+const maxRecent = 1000
+
+// kept is Recent of the agent's options; an agent of which nothing was said has the default.
+func (a *agentConfig) kept() int {
 	switch {
-	case m == nil:
+	case a.recent == nil:
 		return 0
-	case m.Recent == 0:
+	case *a.recent == 0:
 		return -1
 	}
-	return m.Recent
+	return *a.recent
 }
 
 // NewAgent implements toolmod.Host. The agent lives until it is closed, at most as long as the call.
@@ -104,70 +118,73 @@ func (c *call) NewAgent(_ context.Context, name string, config []byte) (toolmod.
 	if len(name) > maxName {
 		return nil, badRequest("ctx.create_agent: the name of an agent has at most %d bytes, this one has %d", maxName, len(name))
 	}
-	var a agentConfig
-	if err := readStrict(config, &a, "ctx.create_agent: the agent "+shortened(name)); err != nil {
-		return nil, err
-	}
-	if a.Model == "" {
-		return nil, badRequest("ctx.create_agent: the agent %s needs a model", shortened(name))
-	}
-	m, err := c.model(a.Model)
+	where := "ctx.create_agent: the agent " + shortened(name)
+	table, err := decoded(where, config)
 	if err != nil {
 		return nil, err
 	}
-	tools, err := c.modelTools(a.Tools)
+	var a agentConfig
+	if err := a.fields().read("option", "", table); err != nil {
+		return nil, badRequest("%s: %s", where, err)
+	}
+	if a.model == "" {
+		return nil, badRequest("%s: it needs a model: model = \"NAME\", one of those that the tool is granted", where)
+	}
+	m, err := c.model(a.model)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := c.modelTools(a.tools)
 	if err != nil {
 		return nil, err
 	}
 	return &scriptAgent{agent.New(c.runContext, agent.Options{
-		Provider: m.Provider, Model: m.Name, Prompt: a.Prompt, Tools: tools, Call: c.callForModel(c.scope() + "/agent:" + name),
-		Recent: a.Memory.recent(), MaxTurns: a.MaxTurns, Temperature: a.Temperature, MaxTokens: a.MaxTokens, Stop: a.Stop, Seed: a.Seed,
+		Provider: m.Provider, Model: m.Name, Prompt: a.prompt, Tools: tools, Call: c.callForModel(c.scope() + "/agent:" + name),
+		Recent: a.kept(), MaxTurns: orZero(a.maxTurns), Temperature: a.temperature, MaxTokens: orZero(a.maxTokens), Stop: a.stop, Seed: a.seed,
 	})}, nil
 }
 
 // scriptAgent is an agent as a script has it.
 type scriptAgent struct{ *agent.Agent }
 
-// input is a message with what context providers said to it.
-type input struct {
-	Message json.RawMessage `json:"message"`
-	Context []struct {
-		Name    string          `json:"name"`
-		Context json.RawMessage `json:"context"`
-	} `json:"context"`
-}
-
-// Input implements toolmod.Agent. A message is a text, or a table with content.
+// Input implements toolmod.Agent: a message, with what context providers said to it.
 func (a *scriptAgent) Input(_ context.Context, text []byte) error {
-	var given input
-	if json.Unmarshal(text, &given) != nil || given.Message == nil {
-		given = input{Message: text}
-	}
-	message, err := readInput(given.Message)
+	given, err := decoded("agent.input", text)
 	if err != nil {
 		return err
 	}
-	about := make([]string, len(given.Context))
-	for i, said := range given.Context {
-		about[i] = said.Name + ": " + string(said.Context)
+	message, err := readInput(given["message"])
+	if err != nil {
+		return badRequest("agent.input: %s", err)
+	}
+	said, _ := listOf(given["context"])
+	about := make([]string, 0, len(said))
+	for _, one := range said {
+		table, _ := one.(map[string]any)
+		text, err := jsonvalue.Encode(table["context"])
+		if err != nil {
+			return err
+		}
+		name, _ := table["name"].(string)
+		about = append(about, name+": "+string(text))
 	}
 	return a.Agent.Input(message, about...)
 }
 
-func readInput(text []byte) (models.Message, error) {
-	var plain string
-	if json.Unmarshal(text, &plain) == nil {
-		return models.TextMessage(models.RoleUser, plain), nil
+// readInput reads a text, or a table with content.
+func readInput(given any) (models.Message, error) {
+	if text, ok := given.(string); ok {
+		return models.TextMessage(models.RoleUser, text), nil
 	}
-	var m askedMessage
-	if err := readStrict(text, &m, "agent.input"); err != nil {
-		return models.Message{}, err
+	table, ok := given.(map[string]any)
+	if !ok {
+		return models.Message{}, errors.New("argument 1 must be a string, or a table with content, not a list: { content = ... }")
 	}
-	message, err := m.message()
-	if err != nil {
-		return models.Message{}, badRequest("agent.input: %s", err)
+	message, err := readMessage(table)
+	if err == nil && message.Role != models.RoleUser {
+		return message, fmt.Errorf("its role must be user, not %s: the prompt is said when the agent is made", message.Role)
 	}
-	return message, nil
+	return message, err
 }
 
 // Next implements toolmod.Stream: texts, tool calls and their results, until the exchange ends.

@@ -137,7 +137,11 @@ func scriptFailure(err error, code luau.Code) *Error {
 	case "upstream":
 		failed.Code = Upstream
 	}
-	if raised, ok := jsonTree(script.Value).(map[string]any); ok {
+	raised, isTable := jsonTree(script.Value).(map[string]any)
+	if called := calledTool(script); called != nil && (!isTable || raised["message"] == called.Message) {
+		return failed.passOn(called, raised)
+	}
+	if isTable {
 		failed.Data = raised
 		if text, ok := raised["message"].(string); ok && text != "" {
 			failed.Message = text
@@ -147,6 +151,28 @@ func scriptFailure(err error, code luau.Code) *Error {
 		}
 	}
 	return failed
+}
+
+// calledTool is the error of a tool that the script called, where the script's own error comes of it.
+func calledTool(script *luau.Error) (called *Error) {
+	errors.As(errors.Unwrap(script), &called)
+	return called
+}
+
+// passOn makes e what a tool ended with that let the error of another pass. Through however many tools that comes,
+// what the innermost script raised stays.
+func (e *Error) passOn(called *Error, raised map[string]any) *Error {
+	e.Message = placed(called.Path, called.Message)
+	switch called.Code {
+	case ToolError, Permission, Upstream:
+		e.Detail, e.Data = called.Detail, called.Data
+	default:
+		e.Detail = string(called.Code)
+		if raised != nil {
+			e.Data = raised
+		}
+	}
+	return e
 }
 
 // ownPlace is an error without the frames of what is around the script.

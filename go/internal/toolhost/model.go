@@ -1,9 +1,7 @@
 package toolhost
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -92,138 +90,17 @@ func named(err error, name string) error {
 	return err
 }
 
-// asked is a request as the prelude writes it.
-type asked struct {
-	Call     string          `json:"call"` // what the script called
-	Model    string          `json:"model"`
-	Messages []askedMessage  `json:"messages"`
-	Options  askedOptions    `json:"options"`
-	Schema   json.RawMessage `json:"schema"`
-}
-
-type askedMessage struct {
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"` // a string, or a list of parts
-}
-
-type askedPart struct {
-	Type      string `json:"type"` // "text", "image"
-	Text      string `json:"text"`
-	URL       string `json:"url"`
-	Data      []byte `json:"data"` // base64 in JSON
-	MediaType string `json:"media_type"`
-}
-
-type askedOptions struct {
-	System      string   `json:"system"`
-	Temperature *float64 `json:"temperature"`
-	MaxTokens   int      `json:"max_tokens"`
-	Stop        stops    `json:"stop"`
-	Seed        *int64   `json:"seed"`
-	Timeout     float64  `json:"timeout"` // seconds
-	Tools       []string `json:"tools"`
-	Repairs     *int     `json:"repairs"`
-}
-
-// stops are one text, or several.
-type stops []string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (s *stops) UnmarshalJSON(text []byte) error {
-	var one string
-	if json.Unmarshal(text, &one) == nil {
-		*s = stops{one}
-		return nil
-	}
-	return json.Unmarshal(text, (*[]string)(s))
-}
-
-func badRequest(format string, args ...any) error {
-	return &luau.Error{Code: luau.CodeArgument, Message: fmt.Sprintf(format, args...)}
-}
-
-// called is the function of ctx that the script called, though the rest may be wrong.
-func (asked) called(text []byte) string {
-	var said struct {
-		Call string `json:"call"`
-	}
-	_ = json.Unmarshal(text, &said)
-	return said.Call
-}
-
-func (c *call) readRequest(text []byte) (*asked, Model, *models.Request, error) {
-	var a asked
-	if err := readStrict(text, &a, a.called(text)); err != nil {
-		return nil, Model{}, nil, err
-	}
-	m, err := c.model(a.Model)
-	if err != nil {
-		return nil, Model{}, nil, err
-	}
-	r := &models.Request{
-		Model: m.Name, System: a.Options.System, Temperature: a.Options.Temperature, MaxTokens: a.Options.MaxTokens,
-		Stop: a.Options.Stop, Seed: a.Options.Seed,
-	}
-	for i, given := range a.Messages {
-		message, err := given.message()
-		if err != nil {
-			return nil, Model{}, nil, badRequest("%s: message %d: %s", a.Call, i+1, err)
-		}
-		r.Messages = append(r.Messages, message)
-	}
-	if len(r.Messages) == 0 {
-		return nil, Model{}, nil, badRequest("%s: the list of messages is empty", a.Call)
-	}
-	return &a, m, r, nil
-}
-
-func (g askedMessage) message() (models.Message, error) {
-	role := models.Role(g.Role)
-	if role == "" {
-		role = models.RoleUser
-	}
-	if role != models.RoleSystem && role != models.RoleUser && role != models.RoleAssistant {
-		return models.Message{}, fmt.Errorf("its role must be system, user or assistant, not %q", shortened(g.Role))
-	}
-	var text string
-	if json.Unmarshal(g.Content, &text) == nil {
-		return models.TextMessage(role, text), nil
-	}
-	if !bytes.HasPrefix(g.Content, []byte("[")) {
-		return models.Message{}, errors.New("its content must be a string or a list of parts")
-	}
-	var parts []askedPart
-	if err := readStrict(g.Content, &parts, "content"); err != nil {
-		return models.Message{}, err
-	}
-	m := models.Message{Role: role}
-	for i, p := range parts {
-		switch {
-		case p.Type == "image" || p.Type == "" && (p.URL != "" || p.Data != nil):
-			if p.URL == "" && (p.Data == nil || p.MediaType == "") {
-				return m, fmt.Errorf("part %d: an image needs a url, or data and media_type", i+1)
-			}
-			m.Parts = append(m.Parts, models.Part{Image: &models.Image{URL: p.URL, Data: p.Data, MediaType: p.MediaType}})
-		case p.Type == "text" || p.Type == "":
-			m.Parts = append(m.Parts, models.Part{Text: p.Text})
-		default:
-			return m, fmt.Errorf("part %d: its type must be text or image, not %q", i+1, shortened(p.Type))
-		}
-	}
-	return m, nil
-}
-
 // within limits a request to a model.
 func (a *asked) within(ctx context.Context, m Model) (context.Context, context.CancelFunc) {
 	limit := m.Timeout
-	if a.Options.Timeout > 0 {
-		limit = time.Duration(a.Options.Timeout * float64(time.Second))
+	if a.timeout > 0 {
+		limit = a.timeout
 	}
 	if limit <= 0 {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeoutCause(ctx, limit, &models.Error{
-		Code: models.CodeTimeout, Model: a.Model, Message: fmt.Sprintf("no answer within %s", seconds(limit)), Retryable: true,
+		Code: models.CodeTimeout, Model: a.model, Message: fmt.Sprintf("no answer within %s", seconds(limit)), Retryable: true,
 	})
 }
 
@@ -235,7 +112,7 @@ func (c *call) Generate(ctx context.Context, text []byte) ([]byte, error) {
 	}
 	ctx, cancel := a.within(ctx, m)
 	defer cancel()
-	if len(a.Schema) > 0 {
+	if a.schema != nil {
 		return c.generateJSON(ctx, a, m, r)
 	}
 	response, err := c.generateText(ctx, a, m, r)
@@ -263,13 +140,9 @@ func answerOf(r *models.Response) map[string]any {
 }
 
 func (c *call) generateJSON(ctx context.Context, a *asked, m Model, r *models.Request) ([]byte, error) {
-	doc, err := jsonvalue.Decode(a.Schema, jsonvalue.Options{})
+	compiled, err := schema.Compile(a.schema, "the answer")
 	if err != nil {
-		return nil, err
-	}
-	compiled, err := schema.Compile(doc, "the answer")
-	if err != nil {
-		return nil, badRequest("ctx.generate_json: %s", err)
+		return nil, badRequest("%s: argument 3%s", a.call, schemaFault(err))
 	}
 	o := models.JSONOptions{
 		Decode: func(text []byte) (any, error) { return jsonvalue.Decode(text, jsonvalue.Options{}) },
@@ -280,18 +153,29 @@ func (c *call) generateJSON(ctx context.Context, a *asked, m Model, r *models.Re
 			return list
 		},
 	}
-	if a.Options.Repairs != nil {
-		if o.Repairs = *a.Options.Repairs; o.Repairs == 0 {
+	if a.repairs != nil {
+		if o.Repairs = *a.repairs; o.Repairs == 0 {
 			o.Repairs = -1
 		}
 	}
-	value, response, err := models.GenerateJSON(ctx, m.Provider, r, doc, o)
+	value, response, err := models.GenerateJSON(ctx, m.Provider, r, a.schema, o)
 	if err != nil {
-		return nil, named(timedOut(ctx, err), a.Model)
+		return nil, named(timedOut(ctx, err), a.model)
 	}
 	answer := answerOf(response)
 	answer["value"] = value
 	return jsonvalue.Encode(answer)
+}
+
+// schemaFault is what is wrong with a schema that a script wrote, to stand behind the name of the argument.
+func schemaFault(err error) string {
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner // without the name that the schema was compiled under
+	}
+	if said, found := strings.CutPrefix(err.Error(), "not a JSON Schema"); found {
+		return " is not a JSON Schema" + said
+	}
+	return ": " + err.Error()
 }
 
 // GenerateStream implements toolmod.Host.

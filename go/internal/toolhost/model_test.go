@@ -56,11 +56,11 @@ func TestGenerateIsRefused(t *testing.T) {
 		`ctx.generate("n", "x")`:                                   "the model n is not granted",
 		`ctx.generate("other", "x")`:                               `there is no model "other"`,
 		`ctx.generate("m", {})`:                                    "the list of messages is empty",
-		`ctx.generate("m", "x", { temprature = 1 })`:               `unknown field "temprature"`,
-		`ctx.generate("m", { { role = "robot", content = "x" } })`: "its role must be",
+		`ctx.generate("m", "x", { temprature = 1 })`:               `there is no option "temprature" (did you mean "temperature"?); there are max_tokens, seed, stop, system, temperature, timeout, tools`,
+		`ctx.generate("m", { { role = "robot", content = "x" } })`: "role must be system, user or assistant",
 		`ctx.generate(nil, "x")`:                                   "argument 1 must be the name of a model, got nil",
 		`ctx.generate_json("m", "x")`:                              "argument 3 must be a JSON Schema",
-		`ctx.generate_json("m", "x", { type = "nonsense" })`:       "schema of the answer",
+		`ctx.generate_json("m", "x", { type = "nonsense" })`:       "argument 3 is not a JSON Schema: /type: ",
 		`for _ in ctx.generate_stream("m", "x") do end`:            "no answer is left",
 	} {
 		h := granted(t, "ask", "function invoke(ctx) "+source+" end")(withModel(fakemodel.New()))
@@ -180,4 +180,55 @@ func TestAgentFile(t *testing.T) {
 	require.Equal(t, "1 + 2?", p.Requests()[0].Messages[0].Text())
 	_, failed = call(h, "helper", "{}")
 	require.Equal(t, "missing required parameter: input", failed.Message)
+}
+
+// An agent takes what a model is given otherwise, whether context providers have something to say or not.
+func TestAgentsTakePictures(t *testing.T) {
+	for name, register := range map[string]string{"alone": "", "with a context provider": `
+		local tide = haivivi.context.Provider.new({ name = "tide" })
+		function tide:get_context(query) return { asked = query } end
+		haivivi.agent.register_context_provider(tide)`} {
+		p := fakemodel.New(fakemodel.Answer{Text: "A cat."})
+		h := granted(t, "ask", `local haivivi = require("haivivi")
+		function invoke(ctx) `+register+`
+			local agent = ctx.create_agent("a", { model = "m", stop = {}, tools = {} })
+			local given = { content = { { text = "What is this?" }, { data = buffer.fromstring("\0\255"), media_type = "image/png" } } }
+			agent:input(given)
+			return { agent:collect(), type(given.content[2].data) }
+		end`)(withModel(p))
+		result, failed := call(h, "ask", "{}")
+		require.Nil(t, failed, name)
+		require.Equal(t, `["A cat.","buffer"]`, result, name)
+		r := p.Requests()[0]
+		require.Equal(t, "What is this?", r.Messages[0].Parts[0].Text, name)
+		require.Equal(t, &models.Image{Data: []byte{0, 255}, MediaType: "image/png"}, r.Messages[0].Parts[1].Image, name)
+		if register != "" {
+			require.Contains(t, r.System, `tide: {"asked":"What is this?"}`)
+		}
+	}
+}
+
+// A loop over an answer that is left early: what comes next is the answer to the next input, wherever that was.
+func TestAgentsAfterABreak(t *testing.T) {
+	for _, at := range []string{"a", "b", "tool_call"} {
+		p := fakemodel.New(fakemodel.Answer{Chunks: []string{"a", "b"}, Calls: []models.ToolCall{{ID: "1", Name: "add", Arguments: []byte(`{"a":1,"b":2}`)}}},
+			fakemodel.Answer{Text: "new"}, fakemodel.Answer{Text: "last"})
+		ask := tool(t, "ask", `function invoke(ctx, args)
+			local agent = ctx.create_agent("a", { model = "m", tools = { "add" } })
+			agent:input("go")
+			for chunk in agent:iter() do if chunk.text == args.at or chunk.type == args.at then break end end
+			agent:input("stop")
+			local new = agent:collect()
+			agent:input("on")
+			return { new, agent:collect(), agent:needs_input() }
+		end`)
+		ask.Permissions.Models, ask.Permissions.Tools = []string{"m"}, []string{"add"}
+		h := newHost(t, withModel(p), ask, tool(t, "add", `function invoke(ctx, args) return args.a + args.b end`))
+		result, failed := call(h, "ask", `{"at":"`+at+`"}`)
+		require.Nil(t, failed, at)
+		require.Equal(t, `["new","last",true]`, result, at)
+		messages := p.Requests()[1].Messages
+		require.Equal(t, "stop", messages[len(messages)-1].Text(), at)
+		require.Equal(t, map[string]int{"a": 3, "b": 4, "tool_call": 4}[at], len(messages), at)
+	}
 }

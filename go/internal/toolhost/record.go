@@ -53,7 +53,7 @@ func (c *call) record(answer *Answer, failed *Error) {
 	if failed == nil {
 		entry.Result = payload(answer.JSON, shown)
 	} else {
-		entry.Error = &store.Failure{Code: string(failed.Code), Message: shown(failed.Message), Detail: shown(whole(failed))}
+		entry.Error = &store.Failure{Code: string(failed.Code), Message: shown(placed(failed.Path, failed.Message)), Detail: shown(whole(failed))}
 	}
 	if err := o.Store.Log.Record(context.Background(), entry); err != nil {
 		o.Logger.Error("the execution log cannot be written", slog.String("call", c.id), slog.String("error", err.Error()))
@@ -62,12 +62,13 @@ func (c *call) record(answer *Answer, failed *Error) {
 
 // whole is the error with its traceback: for the operator, never for a client.
 func whole(failed *Error) string {
+	message := placed(failed.Path, failed.Message)
 	if script := ScriptError(failed); script != nil {
 		if trace := script.Traceback(); trace != "" {
-			return failed.Message + "\n" + trace
+			return message + "\n" + trace
 		}
 	}
-	return failed.Message
+	return message
 }
 
 // ScriptError is what a script failed with, with a traceback of the script's own frames: those below it, of the host,

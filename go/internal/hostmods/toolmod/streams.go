@@ -8,8 +8,8 @@ import (
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
-// errClosed names no function: iter and collect read an agent alike.
-var errClosed = &luau.Error{Code: "closed", Message: "the agent is closed"}
+// errClosed is about what a script did not close itself: it kept an agent, or an iterator, for longer than the call.
+var errClosed = &luau.Error{Code: "closed", Message: "this agent or stream is closed: it ends with the call that made it"}
 
 // opening is a stream that is being opened, and then that stream. A run may end before it is there.
 type opening struct {
