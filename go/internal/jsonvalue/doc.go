@@ -9,6 +9,8 @@ package jsonvalue
 import (
 	"fmt"
 	"strings"
+
+	"github.com/hukilau/hukilau/go/internal/spelling"
 )
 
 // MaxDepth is how deep arrays and objects may be nested, in and out.
@@ -49,13 +51,7 @@ func (e *ValueError) Error() string {
 }
 
 // shorten keeps a message readable when keys are long.
-func shorten(text string) string {
-	const most = 200
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
-}
+func shorten(text string) string { return spelling.Clip(text, 200) }
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 

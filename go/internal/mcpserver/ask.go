@@ -13,6 +13,7 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/schema"
+	"github.com/hukilau/hukilau/go/internal/spelling"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 	"github.com/hukilau/hukilau/go/internal/visible"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -170,13 +171,7 @@ func elicitFailed(err error) error {
 }
 
 // clipped is what a client said, where it becomes part of an error.
-func clipped(text string) string {
-	const most = 500
-	if len(text) > most {
-		text = text[:most] + "..."
-	}
-	return strings.ToValidUTF8(text, "")
-}
+func clipped(text string) string { return spelling.Clip(strings.ToValidUTF8(text, ""), 500) }
 
 // mostShown is how many bytes of arguments a user is shown. Nobody approves what they have not seen: longer ones
 // are left to an operator.

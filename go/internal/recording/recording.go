@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/spelling"
 )
 
 // Options describe a Session. The zero value knows no secrets.
@@ -190,12 +191,7 @@ func contains(list []string, text string) bool {
 
 // clipped keeps a text readable within a message.
 func clipped(text string) string {
-	const most = 200
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "..."
-	}
-	return text
+	return spelling.Clip(strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " "), 200)
 }
 
 // Context is what the run's call is made with.

@@ -8,6 +8,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/spelling"
 )
 
 const (
@@ -227,9 +228,4 @@ func (f *found) sorted() []Violation {
 	return list[:min(len(list), mostViolations)]
 }
 
-func clip(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
-}
+func clip(text string, most int) string { return spelling.Clip(text, most) }

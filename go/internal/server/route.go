@@ -9,6 +9,7 @@ import (
 
 	"go.opentelemetry.io/otel/propagation"
 
+	"github.com/hukilau/hukilau/go/internal/spelling"
 	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
@@ -156,12 +157,7 @@ func noRoute(path string) *fault {
 }
 
 // shortened keeps what a client sent from filling an answer.
-func shortened(text string) string {
-	if len(text) > 100 {
-		return text[:100] + "..."
-	}
-	return text
-}
+func shortened(text string) string { return spelling.Clip(text, 100) }
 
 // get serves GET and HEAD.
 func (x *exchange) get(serve func(*exchange)) {

@@ -1,4 +1,4 @@
-// Package spelling finds the names that a mistyped one may mean.
+// Package spelling is about names in messages: those that a mistyped one may mean, and long ones cut short.
 package spelling
 
 import "strings"

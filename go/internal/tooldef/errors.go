@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hukilau/hukilau/go/internal/spelling"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -68,10 +69,4 @@ func broken(file, name string, err error) Broken {
 }
 
 // clip keeps what a message quotes short.
-func clip(text string) string {
-	const most = 80
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
-}
+func clip(text string) string { return spelling.Clip(text, 80) }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,6 +12,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/models"
 	"github.com/hukilau/hukilau/go/internal/schema"
+	"github.com/hukilau/hukilau/go/internal/spelling"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -148,12 +148,7 @@ func (c *call) find() *Error {
 }
 
 // shortened keeps what a client sent from filling an answer.
-func shortened(text string) string {
-	if len(text) > 100 {
-		return strings.ToValidUTF8(text[:100], "") + "..." // the cut may be within a character
-	}
-	return text
-}
+func shortened(text string) string { return spelling.Clip(text, 100) }
 
 func (c *call) readArgs() *Error {
 	value := c.req.Value
