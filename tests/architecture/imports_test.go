@@ -48,6 +48,7 @@ var layers = []layer{
 	{"toolhost", `^go/internal/toolhost$`, false},
 	{"services", `^go/internal/(server|mcpserver|gateway|plan|kb)(/|$)`, true},
 	{"app", `^go/internal/(host)?app(/|$)`, true},
+	{"public tool host", `^go/pkg/toolhost$`, false},
 	{"cli", `^go/internal/cli/(exit|runflags|program|versions)$`, true},
 	{"host flags", `^go/internal/hostcli/(hostflags|hostprint)$`, true},
 	{"verbs", `^go/internal/(cli|hostcli)/\w+cmd$`, false},
@@ -78,7 +79,7 @@ var guarded = []struct{ path, allowed, why string }{
 	{"os/signal", `^go/cmd/`, "signals belong to main"},
 	{"os/exec", `^go/cmd/`, "only main starts programs"},
 	{"syscall", `^go/(cmd/|internal/(app|module|music)$|internal/hostmods/(http|fs)mod$)`, "system calls: signals, FIFOs, sockets before they connect"},
-	{"net/http", `^go/internal/(hostmods/httpmod|models|recording|server|mcpserver|gateway|agent|(host)?app)(/|$)`, "servers and models stay out of the small binary"},
+	{"net/http", `^go/internal/(hostmods/httpmod|models|recording|server|mcpserver|gateway|agent|(host)?app)(/|$)|^go/pkg/toolhost$`, "servers and models stay out of the small binary"},
 	{"github.com/spf13/cobra", `^go/internal/((cli|hostcli)(/|$)|docgen$)`, "the command line stays in cli"},
 	{"log", `^go/cmd/`, "log/slog, or an error; main silences what libraries write there"},
 }

@@ -28,7 +28,8 @@ const maxConfig = 1 << 20
 
 // Options say which project a command is about. The zero value is the one of the working directory.
 type Options struct {
-	ConfigFile string   // "": hukilau.toml in the working directory or above it; none is fine
+	Dir        string   // the project's folder; "": the working directory, or the one above it that has a hukilau.toml
+	ConfigFile string   // "": hukilau.toml of that folder; none is fine
 	Tools      []string // files and directories of tools, in place of those of the configuration
 	Also       []string // further ones
 	Stderr     io.Writer
@@ -132,6 +133,9 @@ func (p *Project) find() error {
 		p.file, p.Folder = path, filepath.Dir(path)
 		return nil
 	}
+	if p.options.Dir != "" {
+		return p.findIn(p.options.Dir)
+	}
 	working, err := os.Getwd()
 	if err != nil {
 		return err
@@ -147,6 +151,20 @@ func (p *Project) find() error {
 			return nil
 		}
 	}
+}
+
+// findIn looks for the configuration of one folder.
+func (p *Project) findIn(dir string) (err error) {
+	if p.Folder, err = filepath.Abs(dir); err != nil {
+		return err
+	}
+	if info, err := os.Stat(p.Folder); err != nil || !info.IsDir() {
+		return &usageError{dir + ": no such folder"}
+	}
+	if path := filepath.Join(p.Folder, ConfigName); exists(path) {
+		p.file = path
+	}
+	return nil
 }
 
 func exists(path string) bool {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"net"
+	"net/http"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -31,30 +32,22 @@ type Serving struct {
 
 // Serve serves the tools over HTTP and MCP until ctx ends, and drains then.
 func (h *Host) Serve(ctx context.Context, o Serving) error {
-	c := h.Project.Config().Server
-	bind := orWord(o.Bind, orWord(c.Bind, defaultBind))
+	bind := orWord(o.Bind, orWord(h.Project.Config().Server.Bind, defaultBind))
 	if err := config.CheckBind(bind); err != nil {
 		return &usageError{fmt.Sprintf("--bind %s: it %s", bind, err)}
 	}
-	mcp := h.newMCP(o, true)
-	defer mcp.Close()
-	defer context.AfterFunc(ctx, mcp.Drain)() // clients that only listen would keep the server from ending
-	s, err := server.New(server.Options{
-		Host: h.Host, Store: h.Store, Logger: h.Logger, MCP: mcp.HTTP(), Version: o.Version,
-		Bind: bind, Token: c.Token, OperatorToken: c.OperatorToken, AllowedHosts: c.Hosts, Origins: c.Cors,
-		BodyLimit: c.BodyLimit, HeaderTimeout: c.HeaderTimeout, BodyTimeout: c.RequestTimeout, IdleTimeout: c.IdleTimeout,
-		DrainTime: c.Drain, Broken: h.broken, Redact: h.Project.redact, Traced: h.tracing.provider != nil,
-	})
+	f, err := h.newFaces(bind, o)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer f.close()
+	defer context.AfterFunc(ctx, f.mcp.Drain)() // clients that only listen would keep the server from ending
 	defer spareCollections()()
 	listener, err := net.Listen("tcp", bind)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", bind, err)
 	}
-	end, err := h.background(ctx, o.NoReload, mcp.Changed)
+	end, err := h.background(ctx, o.NoReload, f.mcp.Changed)
 	if err != nil {
 		_ = listener.Close()
 		return err
@@ -63,7 +56,63 @@ func (h *Host) Serve(ctx context.Context, o Serving) error {
 	if o.Ready != nil {
 		o.Ready(listener.Addr())
 	}
-	return s.Serve(ctx, listener)
+	return f.http.Serve(ctx, listener)
+}
+
+// faces are what a client may talk to.
+type faces struct {
+	http *server.Server
+	mcp  *mcpserver.Server
+}
+
+func (h *Host) newFaces(bind string, o Serving) (*faces, error) {
+	c := h.Project.Config().Server
+	mcp := h.newMCP(o, true)
+	s, err := server.New(server.Options{
+		Host: h.Host, Store: h.Store, Logger: h.Logger, MCP: mcp.HTTP(), Version: o.Version,
+		Bind: bind, Token: c.Token, OperatorToken: c.OperatorToken, AllowedHosts: c.Hosts, Origins: c.Cors,
+		BodyLimit: c.BodyLimit, HeaderTimeout: c.HeaderTimeout, BodyTimeout: c.RequestTimeout, IdleTimeout: c.IdleTimeout,
+		DrainTime: c.Drain, Broken: h.broken, Redact: h.Project.redact, Traced: h.tracing.provider != nil,
+	})
+	if err != nil {
+		mcp.Close()
+		return nil, err
+	}
+	return &faces{s, mcp}, nil
+}
+
+func (f *faces) close() {
+	f.http.Close()
+	f.mcp.Close()
+}
+
+// Handler serves the tools within another server until end is called, which cancels calls that run on their own. Who
+// may reach it is that server's business, beside what the configuration asks for. Files that change are loaded unless
+// o says otherwise.
+func (h *Host) Handler(o Serving) (handler http.Handler, end func(), err error) {
+	f, err := h.newFaces(o.Bind, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	stop, err := h.background(ctx, o.NoReload, f.mcp.Changed)
+	if err != nil {
+		cancel()
+		f.close()
+		return nil, nil, err
+	}
+	decided := make(chan struct{})
+	go func() {
+		defer close(decided)
+		f.http.RunDecided(ctx)
+	}()
+	return f.http.Handler(), func() {
+		f.mcp.Drain()
+		cancel()
+		<-decided
+		stop()
+		f.close()
+	}, nil
 }
 
 // Little lives in Go's heap: VMs have memory of their own. With Go's defaults a busy server spends a good tenth of

@@ -55,11 +55,12 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Header.Del(requestHeader)
 	var body []byte
 	if r.Method == http.MethodPost {
-		free, ok := func() {}, false
-		if body, free, ok = e.take(out, r); !ok {
+		taken, free, ok := e.take(out, r)
+		if !ok {
 			return
 		}
 		defer free()
+		body = taken
 	}
 	if id := r.Header.Get(sessionHeader); id != "" {
 		inner, ok := e.unseal(id, toolhost.CallerOf(r.Context()).Name)

@@ -161,8 +161,9 @@ func (s *Server) runApproved(a *store.Approval) {
 	}
 }
 
-// runDecided runs calls that were approved elsewhere: on the command line, or before a restart.
-func (s *Server) runDecided(ctx context.Context) {
+// RunDecided runs calls that were approved elsewhere, on the command line or before a restart, until ctx ends. Serve
+// does so itself.
+func (s *Server) RunDecided(ctx context.Context) {
 	if s.options.Store == nil {
 		return
 	}

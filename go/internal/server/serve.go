@@ -39,7 +39,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	polling, stop := context.WithCancel(ctx)
 	go func() {
 		defer close(polled)
-		s.runDecided(polling)
+		s.RunDecided(polling)
 	}()
 	var err error
 	select {

@@ -36,4 +36,4 @@ func CallerOf(ctx context.Context) Caller {
 }
 
 // Faces are all that a Caller's Face can be.
-func Faces() []string { return []string{"cli", "http", "mcp", "agent", "tool", "approval"} }
+func Faces() []string { return []string{"cli", "http", "mcp", "agent", "tool", "approval", "go"} }

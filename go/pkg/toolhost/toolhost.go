@@ -1,0 +1,185 @@
+package toolhost
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+
+	"github.com/hukilau/hukilau/go/internal/hostapp"
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/tooldef"
+	"github.com/hukilau/hukilau/go/internal/toolhost"
+)
+
+// Options say which tools there are. The zero value is the project of the working directory.
+type Options struct {
+	// Dir is the folder of the project: its hukilau.toml, which may be missing, and its tools. "" is the working
+	// directory, or the folder above it that has a hukilau.toml.
+	Dir string
+	// Config is another configuration file than the hukilau.toml of Dir; the project is in its folder then.
+	Config string
+	// Tools are files and folders of tools, in place of those of the configuration.
+	Tools []string
+	// InMemory keeps the state of tools, approvals and the execution log until Close only.
+	InMemory bool
+	// Log gets records of tools and of what goes wrong, as lines of text; nil: nothing is logged.
+	Log io.Writer
+	// LogLevel is the least level of records: "debug", "info" (each call), "warn", "error"; "": as configured, else "warn".
+	LogLevel string
+}
+
+// Host has the tools of a project. Any goroutine may use it.
+type Host struct {
+	host *hostapp.Host
+
+	mu     sync.Mutex // of what follows
+	ends   []func()
+	closed bool
+}
+
+// Open reads the configuration and the tools. A tool that is broken is no error: see Host.Broken. Close the Host.
+func Open(ctx context.Context, o Options) (*Host, error) {
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	project, err := hostapp.Open(ctx, hostapp.Options{
+		Dir: o.Dir, ConfigFile: o.Config, Tools: o.Tools, Stderr: o.Log, LogLevel: o.LogLevel, QuietLevel: "warn",
+	})
+	if err != nil {
+		return nil, err
+	}
+	host, err := project.NewHost(ctx, hostapp.HostOptions{InMemory: o.InMemory})
+	if err != nil {
+		return nil, errors.Join(err, project.Close())
+	}
+	return &Host{host: host}, nil
+}
+
+// Close ends the handlers, waits for calls that were cancelled, and writes what the log still holds. The Host is of no
+// use after that.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	ends, again := h.ends, h.closed
+	h.ends, h.closed = nil, true
+	h.mu.Unlock()
+	if again {
+		return nil
+	}
+	for _, end := range ends {
+		end()
+	}
+	return errors.Join(h.host.Close(), h.host.Project.Close())
+}
+
+// Tool describes a tool.
+type Tool struct {
+	Name        string
+	Title       string // for people; "" is none
+	Description string
+	Version     string          // as its author says; "" is none
+	Params      json.RawMessage // JSON Schema of the arguments, always of an object
+	Result      json.RawMessage // JSON Schema of the result; nil is none
+	Tags        []string
+	Approve     bool   // an operator approves each call
+	File        string // where it is defined, from the project's folder
+}
+
+// Tools are the tools by name, as they are now.
+func (h *Host) Tools() []Tool {
+	var list []Tool
+	for _, t := range h.host.Tools() {
+		list = append(list, describe(t))
+	}
+	return list
+}
+
+// Tool is the tool of a name.
+func (h *Host) Tool(name string) (Tool, bool) {
+	t, ok := h.host.Find(name)
+	if !ok {
+		return Tool{}, false
+	}
+	return describe(t), true
+}
+
+func describe(t *tooldef.Tool) Tool {
+	made := Tool{
+		Name: t.Name, Title: t.Title, Description: t.Description, Version: t.Version, Params: textOf(t.Params.Document()),
+		Tags: t.Tags, Approve: t.Approve, File: t.File,
+	}
+	if t.Result != nil {
+		made.Result = textOf(t.Result.Document())
+	}
+	return made
+}
+
+// textOf is the JSON of a schema, which was read from JSON or YAML: it has one.
+func textOf(document any) json.RawMessage {
+	text, err := jsonvalue.Encode(document)
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return text
+}
+
+// Broken is a definition that could not be loaded. Where there was a good version before, that serves on.
+type Broken struct {
+	Name string // "" where it is not known
+	File string
+	Line int // from 1; 0 where it is not known
+	Err  error
+}
+
+// Broken are the definitions that could not be loaded.
+func (h *Host) Broken() []Broken {
+	var list []Broken
+	for _, b := range h.host.Project.Broken() {
+		list = append(list, Broken{b.Name, b.File, b.Line, b.Err})
+	}
+	return list
+}
+
+// Reload reads the configuration and the tools again and swaps them in whole. When it fails all stays as it was.
+// Calls that run finish with what they began with.
+func (h *Host) Reload(ctx context.Context) error { return h.host.Reload(ctx) }
+
+// Decide approves or denies a call that waits for approval, in the name of an operator. An approved call runs at once
+// where a Handler or Serve is up; otherwise when it is made again with Call.Approval.
+func (h *Host) Decide(ctx context.Context, id string, approve bool, by string) error {
+	_, err := h.host.Store.Approvals.Decide(ctx, id, approve, by)
+	return err
+}
+
+// Serve serves the tools over HTTP and the Model Context Protocol on an address such as "127.0.0.1:8787" until ctx
+// ends, and lets calls finish then. "" is what the configuration says. Files that change are loaded as they change.
+// ready is told where the server listens; it may be nil.
+func (h *Host) Serve(ctx context.Context, address string, ready func(net.Addr)) error {
+	return h.host.Serve(ctx, hostapp.Serving{Bind: address, Ready: ready})
+}
+
+// Handler serves the same within a server of the program: routes such as /tools/NAME and /mcp, with the token, the
+// Host and Origin checks and the limits that the configuration asks for. It ends with Close. Put http.StripPrefix
+// around it where it is not at the root.
+func (h *Host) Handler() (http.Handler, error) {
+	handler, end, err := h.host.Handler(hostapp.Serving{})
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		end()
+		return nil, errors.New("the host is closed")
+	}
+	h.ends = append(h.ends, end)
+	return handler, nil
+}
+
+// ServeStdio serves the Model Context Protocol to one client, a message a line, until in or ctx ends.
+func (h *Host) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	return h.host.ServeStdio(toolhost.WithCaller(ctx, toolhost.Caller{Name: "local", Face: "mcp"}), in, out, hostapp.Serving{})
+}
