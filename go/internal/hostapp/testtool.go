@@ -170,12 +170,12 @@ func (p *Project) withoutArguments(tool *tooldef.Tool, t ToolTest) string {
 }
 
 func (h *Host) testCall(ctx context.Context, tool *tooldef.Tool, t ToolTest, entry string, args map[string]any) bool {
-	shown, err := jsonvalue.Encode(args)
+	shown, err := shownArgs(t, args)
 	if err != nil {
 		t.Check(Step{Failed: true, Text: err.Error()})
 		return false
 	}
-	t.Check(Step{Text: fmt.Sprintf("Calling %s(%s)...", entry, h.Project.redact(string(shown)))})
+	t.Check(Step{Text: fmt.Sprintf("Calling %s(%s)...", entry, h.Project.redact(shown))})
 	ctx, end, err := h.tape.begin(ctx, tool.Name, "", args)
 	if err != nil {
 		t.Check(Step{Failed: true, Text: err.Error()})

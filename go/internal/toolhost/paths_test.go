@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
 	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
@@ -48,4 +49,34 @@ func TestErrorsOfTheStoreNameNoPath(t *testing.T) {
 		require.Equal(t, "closed", failed.Detail)
 	}
 	require.Contains(t, log.String(), dir)
+}
+
+// Errors of permission advise what a configuration would have: a host with its port, a path from the config's folder.
+func TestAdviceOfPermissionErrors(t *testing.T) {
+	folder := t.TempDir()
+	h := newHost(t, toolhost.Options{Folder: folder, HTTP: func(made *tooldef.Tool) (*httpmod.Module, error) {
+		client, err := httpmod.New(httpmod.Options{Policy: httpmod.Policy{Served: true}})
+		return httpmod.NewModule(client), err
+	}}, tool(t, "get", `function invoke(_, args) return require("http").get(args.url) end`),
+		tool(t, "read", `function invoke(_, args) return require("fs").read(args.path) end`),
+		tool(t, "list", `function invoke(_, args) return require("fs").list(args.path) end`),
+		tool(t, "lua", `tool = {} function tool.execute(params) return fs.read(params.path) end`))
+	for _, test := range []struct{ tool, args, want string }{
+		{"get", `{"url":"http://127.0.0.1:8000/x"}`, `add "127.0.0.1:8000" to net_private (permissions of the tool: net_private = ["127.0.0.1:8000"];`},
+		{"get", `{"url":"http://[::1]:8000/x"}`, `net_private = ["[::1]:8000"];`},
+		{"get", `{"url":"http://127.0.0.1/x"}`, `net_private = ["127.0.0.1"];`},
+		{"get", `{"url":"https://api.example.com/x"}`, `net = ["api.example.com"];`},
+		{"get", `{"url":"https://api.example.com:8443/x"}`, `net = ["api.example.com:8443"];`},
+		{"read", `{"path":"data/x"}`, `read = ["data"];`},
+		{"read", `{"path":"` + folder + `/data/x"}`, `read = ["data"];`},
+		{"read", `{"path":"` + folder + `/x"}`, `read = ["."];`},
+		{"list", `{"path":"` + folder + `"}`, `read = ["."];`},
+		{"read", `{"path":"/etc/passwd"}`, `read = ["/etc"];`},
+		{"lua", `{"path":"data/x"}`, `read = ["tools/data"];`},
+		{"lua", `{"path":"../data/x"}`, `read = ["data"];`},
+	} {
+		_, failed := call(h, test.tool, test.args)
+		require.Equal(t, toolhost.Permission, failed.Code, test.args)
+		require.Contains(t, toolhost.ScriptError(failed).Message, test.want)
+	}
 }

@@ -158,8 +158,13 @@ func (i *instance) enterRoot(how access, list []*place) error {
 	granted := how.granted(i.vm.Grants())
 	for _, p := range list {
 		if _, dir := innermost(granted, base, p); dir == "" {
+			g := i.vm.Grants()
+			wanted := p.directory(how.inside)
+			if g.Served && hostmod.Inside(base, p.abs) {
+				wanted = fromBase(base, wanted)
+			}
 			return &fault{code: codePermission, path: p.given, key: how.key, message: fmt.Sprintf(
-				"%s it is not granted; add its directory to %s %s", how.verb, how.key, how.advice(i.vm.Grants(), p.directory(how.inside)))}
+				"%s it is not granted; add its directory to %s %s", how.verb, how.key, how.advice(g, wanted))}
 		}
 	}
 	entry, dir := innermost(granted, base, list...)
@@ -175,6 +180,18 @@ func (i *instance) enterRoot(how access, list []*place) error {
 		p.name, _ = filepath.Rel(dir, p.abs) // it is inside
 	}
 	return nil
+}
+
+// fromBase is a directory as a configuration in base has it.
+func fromBase(base, dir string) string {
+	if !filepath.IsAbs(dir) {
+		return dir
+	}
+	way, err := filepath.Rel(base, dir)
+	if err != nil {
+		return dir
+	}
+	return way
 }
 
 // directory is what to grant for the place, as the script would call it. It depends on the path alone: what

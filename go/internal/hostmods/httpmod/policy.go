@@ -2,6 +2,7 @@ package httpmod
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -257,9 +258,18 @@ func (r *rules) lacks(key string, t target, why string) *Error {
 	if why != "" {
 		why = " (" + why + ")"
 	}
+	entry := t.entry()
 	return &Error{
 		Code: CodePermission, Key: key, Host: t.host.name,
 		Message: fmt.Sprintf("no permission to reach %s on port %d%s; to allow it, add %q to %s %s",
-			t.host.name, t.port, why, t.host.name, key, hostmod.Advice(r.served, key, t.host.name, t.host.name)),
+			t.host.name, t.port, why, entry, key, hostmod.Advice(r.served, key, entry, entry)),
 	}
+}
+
+// entry is what grants the target and no more: the port is left out where a URL leaves it out.
+func (t target) entry() string {
+	if t.port == 80 || t.port == 443 {
+		return t.host.name
+	}
+	return net.JoinHostPort(t.host.name, strconv.Itoa(int(t.port)))
 }
