@@ -140,6 +140,7 @@ func (p *Project) find() error {
 	if err != nil {
 		return err
 	}
+	working = filepath.Clean(working) // PWD may end with ".."
 	p.Folder = working
 	for dir := working; ; dir = filepath.Dir(dir) {
 		path := filepath.Join(dir, ConfigName)
