@@ -42,7 +42,7 @@ func (m *modelSet) find(name string) (toolhost.Model, bool) {
 	}
 	tape := m.host.tape
 	if tape != nil && tape.session.Replaying() {
-		return toolhost.Model{Provider: tape.session.Model(name, nil), Name: c.Model, Timeout: c.Timeout}, true
+		return toolhost.Model{Provider: tape.session.Model(name, nil), Name: providerName(name, c), Timeout: c.Timeout}, true
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -63,9 +63,18 @@ func (m *modelSet) find(name string) (toolhost.Model, bool) {
 		m.made[name] = made
 	}
 	if tape != nil {
-		return toolhost.Model{Provider: tape.session.Model(name, made.provider), Name: c.Model, Timeout: c.Timeout}, true
+		return toolhost.Model{Provider: tape.session.Model(name, made.provider), Name: providerName(name, c), Timeout: c.Timeout}, true
 	}
-	return toolhost.Model{Provider: made.provider, Name: c.Model, Timeout: c.Timeout}, true
+	return toolhost.Model{Provider: made.provider, Name: providerName(name, c), Timeout: c.Timeout}, true
+}
+
+// providerName is what the provider calls the model; one that is played by a script is called what the configuration
+// calls it.
+func providerName(name string, c config.Model) string {
+	if c.Model == "" && c.Provider == "script" {
+		return name
+	}
+	return c.Model
 }
 
 func retries(c config.Model) int {

@@ -1,6 +1,7 @@
 package toolhost
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,7 +120,7 @@ func (c *call) Generate(ctx context.Context, text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, timedOut(ctx, err)
 	}
-	return jsonvalue.Encode(answerOf(response))
+	return jsonvalue.Encode(answerOf(response, m, a))
 }
 
 // timedOut is the error of a request; where its own time was over, that.
@@ -130,9 +131,10 @@ func timedOut(ctx context.Context, err error) error {
 	return err
 }
 
-func answerOf(r *models.Response) map[string]any {
+// answerOf is an answer as scripts see it. Where the provider does not name the model, it is the one that was asked.
+func answerOf(r *models.Response, m Model, a *asked) map[string]any {
 	return map[string]any{
-		"text": r.Text(), "stop": string(r.Stop), "model": r.Model,
+		"text": r.Text(), "stop": string(r.Stop), "model": cmp.Or(r.Model, m.Name, a.model),
 		"usage": map[string]any{
 			"input_tokens": float64(r.Usage.InputTokens), "output_tokens": float64(r.Usage.OutputTokens), "seconds": r.Usage.Time.Seconds(),
 		},
@@ -162,7 +164,7 @@ func (c *call) generateJSON(ctx context.Context, a *asked, m Model, r *models.Re
 	if err != nil {
 		return nil, named(timedOut(ctx, err), a.model)
 	}
-	answer := answerOf(response)
+	answer := answerOf(response, m, a)
 	answer["value"] = value
 	return jsonvalue.Encode(answer)
 }

@@ -2,11 +2,13 @@ package toolhost_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/models/fakemodel"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
@@ -50,5 +52,37 @@ func TestCallsThatShareAVMHaveTheirOwnContext(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Context providers that a call registers are asked in that call only; those of the script's top level in each.
+func TestCallsThatShareAVMHaveTheirOwnProviders(t *testing.T) {
+	for _, isolation := range []engine.Isolation{engine.Shared, engine.Pristine} {
+		p := fakemodel.New(fakemodel.Answer{Text: "a"}, fakemodel.Answer{Text: "b"}, fakemodel.Answer{Text: "c"})
+		ask := tool(t, "ask", `local haivivi = require("haivivi")
+			local function register(name, says)
+				local provider = haivivi.context.Provider.new({ name = name })
+				function provider:get_context() return { says = says } end
+				haivivi.agent.register_context_provider(provider)
+			end
+			register("top", "all")
+			function invoke(ctx, args)
+				if args.own then register("own", args.own) end
+				local agent = ctx.create_agent("a", { model = "m" })
+				agent:input("x")
+				return agent:collect()
+			end`)
+		ask.Permissions.Models, ask.Isolation = []string{"m"}, isolation
+		h := newHost(t, withModel(p), ask)
+		for _, args := range []string{`{"own":"of ann"}`, `{}`, `{"own":"of bob"}`} {
+			_, failed := call(h, "ask", args)
+			require.Nil(t, failed)
+		}
+		var told []string
+		for _, r := range p.Requests() {
+			told = append(told, strings.TrimPrefix(r.System, "What you should know for this answer:\n\n"))
+		}
+		top := `top: {"says":"all"}`
+		require.Equal(t, []string{top + "\n\n" + `own: {"says":"of ann"}`, top, top + "\n\n" + `own: {"says":"of bob"}`}, told, "isolation %d", isolation)
 	}
 }

@@ -2,6 +2,7 @@ package scriptmodel
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/models"
@@ -51,18 +52,12 @@ func messageTables(m models.Message) []any {
 		}
 		return list
 	}
-	table := map[string]any{"role": string(m.Role), "content": m.Text()}
-	var images, calls []any
+	table := map[string]any{"role": string(m.Role), "content": content(m)}
+	var calls []any
 	for _, p := range m.Parts {
-		switch {
-		case p.Image != nil:
-			images = append(images, imageTable(p.Image))
-		case p.Call != nil:
+		if p.Call != nil {
 			calls = append(calls, map[string]any{"id": p.Call.ID, "name": p.Call.Name, "arguments": argumentsValue(p.Call.Arguments)})
 		}
-	}
-	if images != nil {
-		table["images"] = images
 	}
 	if calls != nil {
 		table["tool_calls"] = calls
@@ -70,12 +65,33 @@ func messageTables(m models.Message) []any {
 	return []any{table}
 }
 
+// content is the text; with pictures it is a list of parts, as a script gives them to a model.
+func content(m models.Message) any {
+	if !slices.ContainsFunc(m.Parts, func(p models.Part) bool { return p.Image != nil }) {
+		return m.Text()
+	}
+	var parts []any
+	for _, p := range m.Parts {
+		switch {
+		case p.Image != nil:
+			parts = append(parts, imageTable(p.Image))
+		case p.IsText():
+			parts = append(parts, map[string]any{"text": p.Text})
+		}
+	}
+	return parts
+}
+
 func imageTable(image *models.Image) map[string]any {
 	table := map[string]any{}
-	for key, value := range map[string]string{"media_type": image.MediaType, "url": image.URL, "data": string(image.Data)} {
-		if value != "" {
-			table[key] = value
-		}
+	if image.URL != "" {
+		table["url"] = image.URL
+	}
+	if image.MediaType != "" {
+		table["media_type"] = image.MediaType
+	}
+	if image.Data != nil {
+		table["data"] = image.Data // a buffer
 	}
 	return table
 }

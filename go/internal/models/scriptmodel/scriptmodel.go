@@ -8,9 +8,9 @@
 //
 // request is a table: model, system, messages, tools ({name, description, schema}), temperature,
 // max_tokens, stop, seed, schema (of the JSON that is asked for). What was not given is nil. A message
-// has role and content (text), and
+// has role and content: a text or, where there are pictures, a list of parts, {text} and {url} or
+// {data (a buffer), media_type}. And
 //
-//	user       images: {media_type, data (a string), url}
 //	assistant  tool_calls: {id, name, arguments (a table, or a string when it was broken JSON)}
 //	tool       id, name, is_error: one message for each result
 //

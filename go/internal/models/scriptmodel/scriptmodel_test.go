@@ -119,22 +119,26 @@ func TestTheRequestOfAScript(t *testing.T) {
 		Model: "m", System: "be brief", Temperature: &temperature, Seed: &seed, MaxTokens: 9, Stop: []string{"END"}, Schema: map[string]any{"type": "object"},
 		Tools: []models.Tool{{Name: "f", Description: "does"}},
 		Messages: []models.Message{
-			{Role: models.RoleUser, Parts: []models.Part{{Text: "a"}, {Image: &models.Image{MediaType: "image/png", Data: []byte{0, 255}}}, {Text: "b"}}},
+			{Role: models.RoleUser, Parts: []models.Part{{Text: "a"}, {Image: &models.Image{MediaType: "image/png", Data: []byte{0, 255}}}, {Text: "b"}, {Image: &models.Image{URL: "https://example.com/x.png"}}}},
+			{Role: models.RoleUser, Parts: []models.Part{{Text: "c"}, {Text: "d"}}},
 			{Role: models.RoleAssistant, Parts: []models.Part{{Call: &models.ToolCall{ID: "1", Name: "f", Arguments: json.RawMessage(`{"n":9007199254740993}`)}}, {Call: &models.ToolCall{ID: "2", Name: "f", Arguments: json.RawMessage(`{} x`)}}}},
 			models.ResultMessage(models.ToolResult{ID: "1", Name: "f", Text: "one"}, models.ToolResult{ID: "2", Name: "f", Text: "two", IsError: true}),
 		},
 	}
 	p := script(t, `local json = require("json")
 	function generate(r)
-		assert(r.messages[1].images[1].data == "\0\255", "data")
-		r.messages[1].images[1].data = nil
+		local picture = r.messages[1].content[2]
+		assert(buffer.tostring(picture.data) == "\0\255", "data")
+		picture.data = nil
 		return json.encode(r)
 	end`)
 	_, response, err := heard(t, p, r)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"model":"m","system":"be brief","temperature":0.5,"seed":7,"max_tokens":9,"stop":["END"],"schema":{"type":"object"},
 		"tools":[{"name":"f","description":"does","schema":{"type":"object","properties":{}}}],
-		"messages":[{"role":"user","content":"ab","images":[{"media_type":"image/png"}]},
+		"messages":[{"role":"user","content":[{"text":"a"},{"media_type":"image/png"},{"text":"b"},
+				{"url":"https://example.com/x.png"}]},
+			{"role":"user","content":"cd"},
 			{"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","arguments":{"n":9007199254740993}},{"id":"2","name":"f","arguments":"{} x"}]},
 			{"role":"tool","id":"1","name":"f","content":"one","is_error":false},
 			{"role":"tool","id":"2","name":"f","content":"two","is_error":true}]}`, response.Text())
