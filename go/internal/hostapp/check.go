@@ -47,7 +47,7 @@ func (p *Project) Check(ctx context.Context) (CheckReport, error) {
 	if err != nil {
 		return report, err
 	}
-	for _, f := range p.Set().Check(known) {
+	for _, f := range slices.Concat(p.strayPolicies(), p.strayKeys(), p.Set().Check(known)) {
 		if f.Severity == tooldef.Failure {
 			report.Failures++
 		}
