@@ -29,6 +29,13 @@ type Config struct {
 	Music       Music
 
 	secrets []string
+	places  places
+}
+
+// Line is where a key stands, or the nearest table around it that does; 0 when unknown.
+func (c *Config) Line(path ...string) int {
+	line, _ := c.places.find(path)
+	return line
 }
 
 // Tools says where tools are, and what single ones get.
@@ -205,7 +212,7 @@ func Parse(data []byte, options Options) (*Config, error) {
 	if len(r.errors) > 0 {
 		return nil, r.failed()
 	}
-	c.secrets = r.secretList()
+	c.secrets, c.places = r.secretList(), r.places
 	return c, nil
 }
 

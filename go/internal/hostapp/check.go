@@ -16,6 +16,20 @@ type CheckReport struct {
 	Findings []CheckFinding
 }
 
+// Rest is how many findings beside the failures no grant has settled.
+func (r CheckReport) Rest(granted bool) int {
+	rest := -r.Failures
+	for _, f := range r.Findings {
+		if !granted || !f.grantable() {
+			rest++
+		}
+	}
+	return rest
+}
+
+// grantable says whether Grant settles what was found.
+func (f *CheckFinding) grantable() bool { return f.grant != nil && f.grant.Value != "" && f.tool != "" }
+
 // CheckFinding is one thing to be said.
 type CheckFinding struct {
 	Severity string // "note", "warning" or "error"
@@ -33,19 +47,31 @@ func (p *Project) Check(ctx context.Context) (CheckReport, error) {
 	if err != nil {
 		return report, err
 	}
-	for _, f := range p.Set().Check(known) {
+	for _, f := range slices.Concat(p.strayPolicies(), p.strayKeys(), p.Set().Check(known)) {
 		if f.Severity == tooldef.Failure {
 			report.Failures++
 		}
-		report.Findings = append(report.Findings, CheckFinding{Severity: f.Severity.String(), Place: p.placeOf(f), Message: f.Message, tool: f.Tool, grant: f.Grant})
+		report.Findings = append(report.Findings, CheckFinding{
+			Severity: f.Severity.String(), Place: p.placeOf(f), Message: p.redact(f.Message), tool: f.Tool, grant: p.mayBeWritten(f.Grant),
+		})
 	}
 	return report, nil
+}
+
+// mayBeWritten is a grant that shows no secret: a configuration is mostly committed.
+func (p *Project) mayBeWritten(g *tooldef.Grant) *tooldef.Grant {
+	if g != nil && p.redact(g.Value) != g.Value {
+		return &tooldef.Grant{Key: g.Key}
+	}
+	return g
 }
 
 // known are the names that tools may use: those of the whole project, where others than its own tools are checked.
 func (p *Project) known(ctx context.Context) (tooldef.Known, error) {
 	c := p.Config()
-	known := tooldef.Known{Models: append([]string{}, slices.Sorted(maps.Keys(c.Models))...), Tools: []string{}}
+	known := tooldef.Known{
+		Models: append([]string{}, slices.Sorted(maps.Keys(c.Models))...), Tools: []string{}, Granted: tooldef.Permissions(c.Permissions),
+	}
 	if len(p.given) == 0 {
 		return known, nil
 	}

@@ -17,10 +17,14 @@ import (
 // it wrote. What a person has to decide is left out. All else of the file stays as it is.
 func (p *Project) Grant(report CheckReport) ([]string, error) {
 	wanted := map[string]map[string][]string{} // by tool and key
+	outside := map[string]bool{}
 	var tools []string
 	for _, f := range report.Findings {
-		if f.grant == nil || f.grant.Value == "" || f.tool == "" {
+		if !f.grantable() {
 			continue
+		}
+		if f.grant.Outside {
+			outside[f.grant.Value] = true
 		}
 		if wanted[f.tool] == nil {
 			wanted[f.tool] = map[string][]string{}
@@ -46,7 +50,8 @@ func (p *Project) Grant(report CheckReport) ([]string, error) {
 	}
 	var written []string
 	for _, tool := range tools {
-		for _, key := range slices.Sorted(maps.Keys(wanted[tool])) {
+		keys := slices.Sorted(maps.Keys(wanted[tool]))
+		for _, key := range slices.Backward(keys) { // each is put in front of the others
 			all := wanted[tool][key]
 			if !p.policyHas(tool, key) { // the new list replaces the tool's own
 				all = union(p.granted(tool, key), all)
@@ -54,13 +59,26 @@ func (p *Project) Grant(report CheckReport) ([]string, error) {
 			if text, err = config.AddToList(text, []string{"tools", "policy", tool}, key, all); err != nil {
 				return nil, fmt.Errorf("the configuration cannot be changed, and is left as it was: %w", err)
 			}
-			written = append(written, fmt.Sprintf("[tools.policy.%s] %s: %s", tool, key, strings.Join(wanted[tool][key], ", ")))
+		}
+		for _, key := range keys {
+			written = append(written, fmt.Sprintf("granted: [tools.policy.%s] %s: %s", tool, key, strings.Join(wanted[tool][key], ", ")))
+			written = append(written, notes(key, wanted[tool][key], outside)...)
 		}
 	}
 	if _, err := config.Parse(text, config.Options{Name: filepath.Base(path), Dir: p.Folder, LookupEnv: os.LookupEnv}); err != nil {
 		return nil, fmt.Errorf("the configuration with the grants would not be right, and is left as it was: %w", err)
 	}
 	return written, replaceFile(path, text, 0)
+}
+
+// notes are about folders that are outside of the project's.
+func notes(key string, values []string, outside map[string]bool) (list []string) {
+	for _, folder := range values {
+		if (key == "read" || key == "write") && outside[folder] {
+			list = append(list, "note: "+folder+" is outside of the project's folder: take it out of "+key+" where that is not meant")
+		}
+	}
+	return list
 }
 
 // granted is what a tool is granted under a key; a policy replaces what the tool's own file says.

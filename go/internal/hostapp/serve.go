@@ -177,7 +177,9 @@ func (h *Host) background(ctx context.Context, noReload bool, changed func()) (e
 		done <- struct{}{}
 	}()
 	jobs := 1
-	if !noReload {
+	if noReload {
+		h.tellStray(nil)
+	} else {
 		w, err := newWatcher(h, changed)
 		if err != nil {
 			cancel()

@@ -28,6 +28,7 @@ type watcher struct {
 	notify  *fsnotify.Watcher
 	watched map[string]bool
 	told    map[string]string // what is broken, by file and name
+	stray   map[string]bool   // policies that hold nowhere, as they were told
 	wrong   string            // of the configuration, as it was told
 }
 
@@ -40,6 +41,7 @@ func newWatcher(h *Host, changed func()) (*watcher, error) {
 	for _, b := range h.Project.Broken() { // they were told at the start
 		w.told[b.File+"\x00"+b.Name] = b.Err.Error()
 	}
+	w.stray = h.tellStray(nil)
 	w.watchAll()
 	return w, nil
 }
@@ -167,6 +169,7 @@ func (w *watcher) reload(ctx context.Context) {
 	w.watchAll()
 	w.tellChanges(before)
 	w.tellBroken()
+	w.stray = w.host.tellStray(w.stray)
 	w.changed()
 }
 

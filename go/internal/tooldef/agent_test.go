@@ -54,5 +54,5 @@ func TestAgentFileErrors(t *testing.T) {
 func TestCheckOfAnAgent(t *testing.T) {
 	tool, problem := readAgent(t, "name: helper\ndescription: Helps.\nagent: {model: small, prompt: You help., tools: [add]}\n")
 	require.Empty(t, problem)
-	require.Empty(t, Check(tool))
+	require.Empty(t, checked(tool))
 }

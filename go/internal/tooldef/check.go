@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -39,14 +38,17 @@ type Finding struct {
 
 // Grant is one entry of a permission.
 type Grant struct {
-	Key   string // as in [tools.policy.<name>]: "net"
-	Value string // "" when the script does not say what: a person has to
+	Key     string // as in [tools.policy.<name>]: "net"
+	Value   string // "" when the script does not say what, or it is too much: a person has to
+	Outside bool   // a folder that is not below the configuration's
 }
 
-// Known are the names of a project that its tools may use. A nil list is not known: nothing is said of such names.
+// Known is what is known of a project beside its tools. A nil list of names is not known: nothing is said of such
+// names.
 type Known struct {
-	Models []string
-	Tools  []string // beside those of the set
+	Models  []string
+	Tools   []string    // beside those of the set
+	Granted Permissions // to every tool
 }
 
 // Check gives the errors of a set and what is to be said about its tools, by file and line.
@@ -60,7 +62,7 @@ func (s *Set) Check(known Known) []Finding {
 	}
 	for _, tool := range s.tools {
 		if !tool.Stale {
-			list = append(list, Check(tool)...)
+			list = append(list, s.check(tool, known)...)
 			list = append(list, unknownNames(tool, known)...)
 		}
 	}
@@ -123,10 +125,11 @@ func messageOf(err error) string {
 	return e.Problem + "; " + e.Hint
 }
 
-// Check looks at a tool without running it. What a script reaches is read from its tokens: a name that is
-// made at run time cannot be seen.
-func Check(t *Tool) []Finding {
-	c := checker{tool: t, names: scan(t.Chunk, t.Source), script: strings.TrimPrefix(t.Chunk, "@"), list: slices.Clone(t.findings)}
+// check looks at a tool without running it. What a script reaches is read from its tokens: a name that is made at
+// run time cannot be seen.
+func (s *Set) check(t *Tool, known Known) []Finding {
+	c := newChecker(t)
+	c.folder, c.known, c.list = s.root, known, slices.Clone(t.findings)
 	c.texts()
 	c.entry()
 	c.defaults()
@@ -139,9 +142,15 @@ func Check(t *Tool) []Finding {
 
 type checker struct {
 	tool   *Tool
+	known  Known
 	names  *names
 	script string
+	folder string // of the configuration, absolute
 	list   []Finding
+}
+
+func newChecker(t *Tool) *checker {
+	return &checker{tool: t, names: scan(t.Chunk, t.Source), script: strings.TrimPrefix(t.Chunk, "@"), folder: "/"}
 }
 
 func (c *checker) add(severity Severity, file string, line int, format string, args ...any) *Finding {
@@ -167,7 +176,7 @@ func (c *checker) texts() {
 // CheckEntry says why an invocation would not find the function of a tool; nil when it would, as far as that can be
 // seen without running it.
 func CheckEntry(t *Tool) *Finding {
-	c := checker{tool: t, names: scan(t.Chunk, t.Source), script: strings.TrimPrefix(t.Chunk, "@")}
+	c := newChecker(t)
 	if c.entry(); len(c.list) == 0 {
 		return nil
 	}
@@ -262,78 +271,6 @@ func (c *checker) examples() {
 		}
 		if wrong := c.tool.Result.Validate(e.Want); len(wrong) > 0 {
 			c.add(Failure, c.tool.File, e.Line, "the result of %s does not fit the schema: %s", label, schema.Summary(wrong))
-		}
-	}
-}
-
-// permissions compares what a script reaches with what it is granted.
-func (c *checker) permissions() {
-	folder := ""
-	if c.tool.Dialect == Execute {
-		folder = path.Dir(c.script) // its global fs begins there
-	}
-	uses, more := c.names.uses(folder)
-	used := map[string]bool{}    // entries that cover something
-	dynamic := map[string]bool{} // keys of which something is made at run time
-	told := map[string]bool{}
-	for _, u := range uses {
-		if u.key == "net" && isPrivate(u.value) {
-			u.key = "net_private"
-		}
-		if u.perhaps {
-			dynamic[u.key] = true
-			continue
-		}
-		entries := c.tool.Permissions.covering(u.key)
-		if u.value == "" {
-			dynamic[u.key] = true
-			if len(entries) == 0 && !told[u.key] {
-				told[u.key] = true
-				c.add(Warning, c.script, u.line, "%s reaches something that only a run shows, and %s grants nothing: grant what it needs", u.call, u.key).
-					Grant = &Grant{Key: u.key}
-			}
-			continue
-		}
-		granted := false
-		for _, entry := range entries {
-			if grants(u.key, entry, u.value) {
-				granted, used[entry] = true, true
-			}
-		}
-		if id := u.key + " " + u.value; !granted && !told[id] {
-			told[id] = true
-			c.add(Warning, c.script, u.line, "%s needs %q, which %s does not grant", u.call, clip(u.value), u.key).
-				Grant = &Grant{Key: u.key, Value: u.granting()}
-		}
-	}
-	if !more {
-		c.unused(used, dynamic)
-	}
-}
-
-// granting is the entry that allows the use. Of files it is their directory; that of the configuration itself, with
-// all its secrets, is left to a person.
-func (u *use) granting() string {
-	if u.key != "read" && u.key != "write" || u.call == "fs.list" {
-		return u.value
-	}
-	if dir := path.Dir(u.value); dir != "." {
-		return dir
-	}
-	return ""
-}
-
-// unused are permissions that the script shows no use of.
-func (c *checker) unused(used, dynamic map[string]bool) {
-	for _, list := range permissionLists {
-		key := list.key
-		if key == "servers" || dynamic[key] || key == "net_private" && dynamic["net"] {
-			continue
-		}
-		for _, entry := range *list.of(&c.tool.Permissions) {
-			if !used[entry] {
-				c.add(Warning, c.tool.File, c.tool.Line, "%s grants %q, which the script does not use", key, clip(entry))
-			}
 		}
 	}
 }

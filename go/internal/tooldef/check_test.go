@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/hukilau/hukilau/go/internal/redact"
 )
 
 // findings are those of a YAML tool with a script and other keys, without the notes.
@@ -16,7 +18,7 @@ func findings(t *testing.T, keys, script string) []string {
 		text += "  " + line
 	}
 	var list []string
-	for _, f := range Check(readOne(t, text)) {
+	for _, f := range checked(readOne(t, text)) {
 		grant := ""
 		if f.Grant != nil {
 			grant = fmt.Sprintf(" [%s=%s]", f.Grant.Key, f.Grant.Value)
@@ -42,11 +44,17 @@ func TestCheckPermissions(t *testing.T) {
 		"port":          {"net: ['x.com:8443']", `http.get("https://x.com:8443/") http.get("https://x.com:1/")`, in + `http.get needs "x.com:1", which net does not grant [net=x.com:1]`},
 		"half a host":   {"net: []", `http.get("https://api." .. d)`, in + `http.get reaches something that only a run shows, and net grants nothing: grant what it needs [net=]`},
 		"at run time":   {"net: [api.x.com]", `http.get(ctx.config.url)`, ""},
+		"also at run":   {"net: []", `http.get("https://a.com/") http.get(args.url)`, in + `http.get needs "a.com", which net does not grant [net=a.com]|` + in + `http.get reaches something that only a run shows, and net grants nothing: grant what it needs [net=]`},
+		"granted, also": {"net: [a.com]", `http.get("https://a.com/") http.get(args.url)`, `note weather.yaml:5 http.get reaches something that only a run shows, and net grants what the rest of the script reaches [net=]`},
+		"cannot be it":  {"net: [a.com]", `http.get("https://api." .. args.x)`, in + `http.get reaches something that only a run shows, and net grants nothing that it could be: grant what it needs [net=]`},
+		"may be it":     {"net: [api.com]", `http.get("https://api." .. args.x)`, ""},
 		"harmless":      {"net: []", `http.query({}) print("http.get") local x = { http = 1 } x.http.get("https://x.com")`, ""},
 		"env":           {"env: [A]", `local k = env.get("A") .. env.get('B') .. require("env").get("B")`, in + `env.get needs "B", which env does not grant [env=B]`},
 		"env in a text": {"env: []", "local k = `x{env.get('B')}`", in + `env.get needs "B", which env does not grant [env=B]`},
 		"read":          {"read: [data]", `fs.read("data/a.txt") fs.list("./data") fs.read("database/b.txt")`, in + `fs.read needs "database/b.txt", which read does not grant [read=database]`},
 		"write":         {"write: []", `require("fs").write("out/a.txt", "x")`, in + `fs.write needs "out/a.txt", which write does not grant [write=out]`},
+		"read all":      {"read: ['*']", `fs.read("/etc/hosts") fs.list(".")`, ""},
+		"own folder":    {"read: []", `fs.list(".") fs.read("a.txt") fs.read("/passwd")`, in + `fs.list needs ".", which read does not grant [read=]|` + in + `fs.read needs "a.txt", which read does not grant [read=]|` + in + `fs.read needs "/passwd", which read does not grant [read=]`},
 		"models":        {"models: [m]", `ctx.generate("m", "p") ctx.create_agent("n", { prompt = "x", model = "other" })`, in + `ctx.create_agent needs "other", which models does not grant [models=other]`},
 		"tools":         {"tools: [a]", `ctx.tools.call("a", {}) ctx.tools.b({}) ctx.tools.list()`, in + `ctx.tools.b needs "b", which tools does not grant [tools=b]`},
 		"agent's tools": {"models: [m]\n  tools: [a, b]", `ctx.create_agent("n", { model = "m", memory = { tools = 1 }, tools = { "a", "b", "c" } })`, in + `ctx.create_agent needs "c", which tools does not grant [tools=c]`},
@@ -90,6 +98,48 @@ func TestCheckPermissions(t *testing.T) {
 	}
 }
 
+// TestCheckConstants follows texts that have a name, and the tool's own configuration.
+func TestCheckConstants(t *testing.T) {
+	const host, dynamic = `[net=api.x.com]`, `[net=]`
+	for script, want := range map[string]string{
+		`local BASE = "https://api.x.com" function invoke() http.get(BASE .. "/a") end`:                                   host,
+		`local BASE: string = 'https://api.x.com' function invoke() http.get(BASE .. "/a") end`:                           host,
+		`BASE = "https://api.x.com" function invoke() http.get(BASE) end`:                                                 host,
+		`local H = "api.x.com" local BASE = "https://" .. H .. "/v1" function invoke() http.get(BASE .. "/a") end`:        host,
+		"local H = 'api.x.com' function invoke() http.get(`https://{H}/v1`) end":                                          host,
+		`function invoke(ctx, args) http.get(ctx.config.url .. "/a/" .. args.id) end`:                                     host,
+		`function invoke(c) local url = c.config.url http.get(url .. "/a") end`:                                           host,
+		`function invoke(ctx) local config = ctx.config local u = config.url .. "/a/" .. ctx.x return http.get(u) end`:    host,
+		"function invoke(ctx) http.get(`{ctx.config.url}/a/{ctx.x}`) end":                                                 host,
+		`function invoke(ctx) local u = ctx.config.none or "https://api.x.com" http.get(u .. "/a") end`:                   host,
+		`function invoke(ctx) local u = (ctx.config.url or "https://b.com") .. "/a" http.get(u) end`:                      host,
+		`function invoke(ctx) http.get(ctx.config.none or ctx.config.url, {}) end`:                                        host,
+		`function invoke(ctx) http.get({ url = 1 }, ctx.config.url) end`:                                                  dynamic,
+		`function invoke(ctx) http.get(ctx.config.url .. ctx.x) end`:                                                      dynamic,
+		`function invoke(ctx) http.get(ctx.config.none .. "/a") end`:                                                      dynamic,
+		`function invoke(ctx) http.get(ctx.config.number .. "/a") end`:                                                    dynamic,
+		`function invoke(ctx) http.get(ctx.config.hidden .. "/a") end`:                                                    dynamic,
+		`function invoke(ctx) http.get(ctx.config.url:gsub("x", "y")) end`:                                                dynamic,
+		`local function get(url) return http.get(url) end function invoke() local url = "https://api.x.com" get(url) end`: dynamic,
+		`local B = "https://api.x.com" if x then B = y() end function invoke() http.get(B) end`:                           dynamic,
+		`local B = "https://api.x.com" B ..= y() function invoke() http.get(B) end`:                                       dynamic,
+		`local B = "https://api.x.com" for B in pairs({}) do http.get(B) end function invoke() end`:                       dynamic,
+		`local B = "https://api.x.com" local a, B = f() function invoke() http.get(B) end`:                                dynamic,
+		`local a, B = "https://api.x.com", "https://b.com" function invoke() http.get(B) end`:                             dynamic,
+		`local B = "https://api.x.com" or y function invoke() http.get({ B = 1 }, B[1]) end`:                              dynamic,
+		`local B = B .. B function invoke() http.get(B) end`:                                                              dynamic,
+		`local x = ` + strings.Repeat("(", 10_000) + ` function invoke() http.get(x) end`:                                 dynamic,
+	} {
+		tool := readOne(t, "name: a\ndescription: d\nlua: function invoke() end\n")
+		tool.Source = script
+		tool.Config = map[string]any{"url": "https://api.x.com", "number": 1.0, "hidden": "https://" + redact.Mark}
+		c := newChecker(tool)
+		c.permissions()
+		require.Len(t, c.list, 1, script)
+		require.Equal(t, want, fmt.Sprintf("[%s=%s]", c.list[0].Grant.Key, c.list[0].Grant.Value), script)
+	}
+}
+
 func TestCheckEntry(t *testing.T) {
 	for script, want := range map[string]string{
 		"function invoke() end":                          "",
@@ -116,7 +166,7 @@ func TestCheckEntry(t *testing.T) {
 }
 
 func TestCheckTexts(t *testing.T) {
-	list := Check(readOne(t, "name: a\nparams: {properties: {x: {type: string}, y: {type: string, description: d}}}\nlua: function invoke() end\n"))
+	list := checked(readOne(t, "name: a\nparams: {properties: {x: {type: string}, y: {type: string, description: d}}}\nlua: function invoke() end\n"))
 	require.Len(t, list, 2)
 	require.Equal(t, Finding{Severity: Warning, Tool: "a", File: "weather.yaml", Line: 1, Message: "the tool has no description: a model chooses tools by it"}, list[0])
 	require.Equal(t, Finding{Severity: Note, Tool: "a", File: "weather.yaml", Line: 1, Message: `the parameter "x" has no description`}, list[1])
@@ -147,9 +197,9 @@ func TestCheckLuaPaths(t *testing.T) {
 	source := "tool = { name = 'a', description = 'd' }\nfunction tool.execute(p, c)\n fs.read('data.txt')\n require('fs').read('data.txt')\n c.http.get('https://x.com')\nend"
 	tool, broken := readLua(t.Context(), newVM(t), "tools/a.lua", source)
 	require.Empty(t, broken)
-	list := Check(tool)
+	list := checked(tool)
 	require.Len(t, list, 3)
-	for i, want := range []Grant{{"read", "tools"}, {"read", ""}, {"net", "x.com"}} {
+	for i, want := range []Grant{{Key: "read", Value: "tools"}, {Key: "read"}, {Key: "net", Value: "x.com"}} {
 		require.Equal(t, want, *list[i].Grant)
 		require.Equal(t, 3+i, list[i].Line)
 	}
@@ -163,7 +213,7 @@ func TestCheckSet(t *testing.T) {
 	require.Equal(t, "the tool has no description: a model chooses tools by it", list[0].Message)
 	last := list[len(list)-1]
 	require.Equal(t, "tools/c.lua", last.File)
-	require.Equal(t, &Grant{"net", "example.com"}, last.Grant)
+	require.Equal(t, &Grant{Key: "net", Value: "example.com"}, last.Grant)
 	require.Equal(t, 26, last.Line)
 }
 
@@ -193,3 +243,6 @@ func TestCheckNames(t *testing.T) {
 	}, said(Known{Models: []string{"writer"}, Tools: []string{"elsewhere"}}))
 	require.Contains(t, said(Known{Models: []string{}}), `tools/agent.yaml agent.model names "writr", and there is no such model`)
 }
+
+// checked is what is to be said about one tool.
+func checked(t *Tool) []Finding { return (&Set{root: "/"}).check(t, Known{}) }

@@ -2,6 +2,7 @@ package tooldef
 
 import (
 	"net/netip"
+	"path"
 	"slices"
 	"strings"
 )
@@ -29,6 +30,19 @@ func hostOf(url string) string {
 	return ""
 }
 
+// beginOfHost is as much of a URL's host as can be seen.
+func beginOfHost(url string) string {
+	_, rest, _ := strings.Cut(strings.TrimSuffix(url, unseen), "://")
+	return strings.ToLower(rest[strings.LastIndexByte(rest, '@')+1:])
+}
+
+// mayBe says whether an entry may be for a host that begins so.
+func mayBe(entry, begin string) bool {
+	entry = strings.ToLower(entry)
+	_, err := netip.ParsePrefix(entry)
+	return err == nil || strings.HasPrefix(entry, "*") || strings.HasPrefix(entry, begin)
+}
+
 // isPrivate says whether a host is this machine or an address that is not public.
 func isPrivate(host string) bool {
 	name := withoutPort(host)
@@ -51,15 +65,34 @@ func withoutPort(host string) string {
 }
 
 // grants says whether an entry of a permission covers what a script reaches.
-func grants(key, entry, value string) bool {
+func (c *checker) grants(key, entry, value string) bool {
 	switch key {
 	case "net", "net_private":
 		return grantsHost(entry, value)
 	case "read", "write":
-		entry = strings.TrimSuffix(strings.TrimPrefix(entry, "./"), "/")
-		return entry == "." || below(entry, strings.TrimPrefix(value, "./"))
+		return entry == "*" || below(c.whole(entry), c.whole(value))
 	}
 	return entry == value || entry == "*"
+}
+
+// whole is a path of a permission or a script in the one form in which paths can be compared: the configuration's
+// are absolute, those of tool files and scripts begin at its folder.
+func (c *checker) whole(name string) string {
+	if path.IsAbs(name) {
+		return path.Clean(name)
+	}
+	return path.Join(c.folder, name)
+}
+
+// shown is a path as people write it: from the configuration's folder where it is below that.
+func (c *checker) shown(name string) string {
+	switch whole := c.whole(name); {
+	case whole == c.folder:
+		return "."
+	case below(c.folder, whole):
+		return strings.TrimPrefix(whole, strings.TrimSuffix(c.folder, "/")+"/")
+	}
+	return name
 }
 
 func grantsHost(entry, host string) bool {

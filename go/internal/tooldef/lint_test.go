@@ -11,7 +11,7 @@ import (
 // warnings are those about the schemas of a definition, without their file.
 func warnings(tool *Tool) string {
 	var list []string
-	for _, f := range Check(tool) {
+	for _, f := range checked(tool) {
 		if f.Severity == Warning && !strings.Contains(f.Message, "has no description") {
 			list = append(list, fmt.Sprintf("%d %s", f.Line, f.Message))
 		}

@@ -213,9 +213,10 @@ func TestScan(t *testing.T) {
 
 // Scripts that were made to take long are looked through as fast as others.
 func TestScanOfHostileScripts(t *testing.T) {
-	for _, part := range []string{"ctx.create_agent(", "function tool.execute(", "local a = a.b.c.d ", "tool = {", "`{`{", "local a = `{", "require ", "{ a = if "} {
+	for _, part := range []string{"ctx.create_agent(", "function tool.execute(", "local a = a.b.c.d ", "tool = {", "`{`{", "local a = `{", "require ", "{ a = if ",
+		"a = a .. ", "local a = (a or ", "a = `{a}{", "function (a, "} {
 		n := scan("@x", strings.Repeat(part, maxFile/len(part)))
-		n.uses("")
+		n.uses("", map[string]any{"a": "b"})
 		n.looksLikeTool()
 	}
 }
@@ -231,7 +232,7 @@ func FuzzScan(f *testing.F) {
 		}
 		lines := 1 + strings.Count(source, "\n")
 		n := scan("@x", source)
-		uses, _ := n.uses("folder")
+		uses, _ := n.uses("folder", map[string]any{"a": "b"})
 		for _, u := range uses {
 			require.True(t, u.line >= 1 && u.line <= lines)
 			require.NotEmpty(t, u.key)

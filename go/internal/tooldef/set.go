@@ -11,6 +11,7 @@ import (
 
 // Set is the tools that were found, and what is no tool and why. It is immutable and may be shared.
 type Set struct {
+	root   string // the configuration's folder, absolute
 	tools  []*Tool
 	byName map[string]*Tool
 	broken []Broken
@@ -67,7 +68,7 @@ func Load(ctx context.Context, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{byName: map[string]*Tool{}, broken: broken, files: make(map[source]*loaded, len(sources)), origin: map[string]origin{}}
+	s := &Set{root: l.root, byName: map[string]*Tool{}, broken: broken, files: make(map[source]*loaded, len(sources)), origin: map[string]origin{}}
 	for i, source := range sources {
 		s.files[source] = files[i]
 		s.broken = append(s.broken, files[i].broken...)

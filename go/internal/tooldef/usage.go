@@ -13,14 +13,18 @@ type use struct {
 	value string // what it reaches; "" when that is not written out
 	call  string // as "http.get"
 	line  int
+	begin string // of the host, where its end is not written out
 
 	perhaps bool // nothing that the script shows says that there is a use at all
 }
 
 // uses finds what a script reaches, and whether it requires modules that nobody looked at. The paths of a
-// global fs begin at a folder.
-func (n *names) uses(folder string) (list []use, more bool) {
-	u := usage{names: n, alias: map[string]string{}, tables: map[string]int{}, folder: folder}
+// global fs begin at a folder; config is what the script finds as its configuration.
+func (n *names) uses(folder string, config map[string]any) (list []use, more bool) {
+	u := usage{
+		names: n, alias: map[string]string{}, tables: map[string]int{}, constants: map[string]string{}, bound: n.bindings(),
+		config: config, folder: folder,
+	}
 	u.parameters()
 	for i := 0; i < len(n.tokens); i++ {
 		u.assigned(i)
@@ -49,10 +53,13 @@ const maxAlias = 200
 // usage follows the names that stand for host functions.
 type usage struct {
 	*names
-	alias  map[string]string // of locals, as "client" for "http"
-	tables map[string]int    // the constructors of tables that have a name; below 0 is one that is not known
-	folder string
-	found  []use
+	alias     map[string]string // of locals, as "client" for "http"
+	tables    map[string]int    // the constructors of tables that have a name; below 0 is one that is not known
+	constants map[string]string // the texts that have a name
+	bound     map[string]int    // how often a name is given something
+	config    map[string]any
+	folder    string
+	found     []use
 }
 
 // parameters gives the context of the entry functions its own name.
@@ -127,7 +134,7 @@ func (u *usage) inside(t luaudoc.Token) {
 		}
 		tokens, err := luaudoc.Tokens(luaudoc.Source{Text: rest[open+1 : open+end]})
 		if err == nil {
-			inner := usage{names: &names{tokens: tokens}, alias: u.alias, tables: map[string]int{}, folder: u.folder}
+			inner := u.within(tokens)
 			for i := range tokens {
 				inner.token(i)
 			}
@@ -191,7 +198,10 @@ type capability struct {
 
 var capabilities = []capability{
 	{prefix: "http.query"}, {prefix: "http.escape"},
-	{prefix: "http.", any: true, key: "net", value: func(u *usage, _ string, at int) string { return hostOf(u.argument(at)) }},
+	{prefix: "http.", any: true, key: "net", value: func(u *usage, _ string, at int) string {
+		text, _ := u.text(at, 0)
+		return hostOf(text)
+	}},
 	{prefix: "env.get", key: "env", value: constantOf},
 	{prefix: "fs.read", key: "read", value: constantOf},
 	{prefix: "fs.list", key: "read", value: constantOf},
@@ -220,6 +230,10 @@ func (u *usage) note(c capability, rest, name string, line, next int) {
 			next++
 		}
 		found.value = c.value(u, rest, next)
+		if c.key == "net" && found.value == "" {
+			text, _ := u.text(next, 0)
+			found.begin = beginOfHost(text)
+		}
 		if c.options > 0 {
 			u.offered(name, line, next, c.options)
 		}
@@ -229,28 +243,9 @@ func (u *usage) note(c capability, rest, name string, line, next int) {
 	u.found = append(u.found, found)
 }
 
-// argument is the text at a token as far as it is written out.
-func (u *usage) argument(i int) string {
-	if i >= len(u.tokens) || u.tokens[i].Kind != luaudoc.TokenText {
-		return ""
-	}
-	t := u.tokens[i]
-	if text, whole := t.Quoted(); whole {
-		if u.is(i+1, "..") {
-			return text + "\x00"
-		}
-		return text
-	}
-	if t.Text[0] == '`' {
-		text, _, _ := strings.Cut(t.Text[1:], "{")
-		return text + "\x00"
-	}
-	return ""
-}
-
-// constant is a text that is written out; "" for another.
+// constant is a text that can be seen; "" for another.
 func (u *usage) constant(i int) string {
-	if text := u.argument(i); !strings.HasSuffix(text, "\x00") {
+	if text, _ := u.text(i, 0); !strings.HasSuffix(text, unseen) {
 		return text
 	}
 	return ""

@@ -9,6 +9,7 @@ func (u *usage) assigned(i int) {
 	if t.Kind != luaudoc.TokenWord || u.is(i-1, ".") || u.is(i-1, ":") {
 		return
 	}
+	u.constantAt(i)
 	switch {
 	case u.is(i+1, "=") && u.is(i+2, "{"):
 		u.tables[t.Text] = i + 2
@@ -77,14 +78,14 @@ func (u *usage) entry(i int, key string) int {
 
 // offered notes the tools that a model is offered by a call whose options are argument n.
 func (u *usage) offered(call string, line, i, n int) {
-	unseen := use{key: "tools", call: call, line: line, perhaps: true}
+	perhaps := use{key: "tools", call: call, line: line, perhaps: true}
 	at, given := u.argumentAt(i, n)
 	if !given {
 		return
 	}
 	open, seen := u.table(at)
 	if !seen {
-		u.found = append(u.found, unseen)
+		u.found = append(u.found, perhaps)
 		return
 	}
 	value := u.entry(open, "tools")
@@ -92,7 +93,7 @@ func (u *usage) offered(call string, line, i, n int) {
 		return
 	}
 	if open, seen = u.table(value); !seen {
-		u.found = append(u.found, unseen)
+		u.found = append(u.found, perhaps)
 		return
 	}
 	for i := open + 1; i < min(open+maxAhead, len(u.tokens)) && !u.is(i, "}"); i++ {
@@ -102,7 +103,7 @@ func (u *usage) offered(call string, line, i, n int) {
 		case name != "" && (u.is(i+1, ",") || u.is(i+1, ";") || u.is(i+1, "}")):
 			u.found = append(u.found, use{key: "tools", value: name, call: call, line: line})
 		default:
-			u.found = append(u.found, unseen)
+			u.found = append(u.found, perhaps)
 			return
 		}
 	}

@@ -56,13 +56,13 @@ func check(cmd *cobra.Command, project *hostapp.Project, grant bool) error {
 			return err
 		}
 		for _, line := range written {
-			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "granted: %s\n", visible.Line(line)); err != nil {
+			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", visible.Line(line)); err != nil {
 				return err
 			}
 		}
 	}
 	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s, %s, %s\n", hostapp.Counted(report.Tools, "tool"),
-		hostapp.Counted(report.Failures, "error"), hostapp.Counted(len(report.Findings)-report.Failures, "other finding")); err != nil {
+		hostapp.Counted(report.Failures, "error"), hostapp.Counted(report.Rest(grant), "other finding")); err != nil {
 		return err
 	}
 	if report.Failures > 0 {

@@ -24,6 +24,11 @@ func listCommand() *cobra.Command {
 				return err
 			}
 			defer project.Close()
+			for _, line := range project.StrayPolicies() {
+				if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", visible.Message(line)); err != nil {
+					return err
+				}
+			}
 			if asJSON {
 				text, err := project.ListJSON()
 				if err != nil {
