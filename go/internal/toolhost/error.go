@@ -51,7 +51,8 @@ type Error struct {
 	cause      error
 }
 
-func (e *Error) Error() string { return e.Message }
+// Error is the message, with the argument that is wrong: what a script that called the tool reads.
+func (e *Error) Error() string { return placed(e.Path, e.Message) }
 
 // Unwrap gives what the engine said.
 func (e *Error) Unwrap() error { return e.cause }
@@ -138,7 +139,7 @@ func scriptFailure(err error, code luau.Code) *Error {
 		failed.Code = Upstream
 	}
 	raised, isTable := jsonTree(script.Value).(map[string]any)
-	if called := calledTool(script); called != nil && (!isTable || raised["message"] == called.Message) {
+	if called := calledTool(script); called != nil && (!isTable || raised["message"] == called.Error()) {
 		return failed.passOn(called, raised)
 	}
 	if isTable {
@@ -162,7 +163,7 @@ func calledTool(script *luau.Error) (called *Error) {
 // passOn makes e what a tool ended with that let the error of another pass. Through however many tools that comes,
 // what the innermost script raised stays.
 func (e *Error) passOn(called *Error, raised map[string]any) *Error {
-	e.Message = placed(called.Path, called.Message)
+	e.Message = called.Error()
 	switch called.Code {
 	case ToolError, Permission, Upstream:
 		e.Detail, e.Data = called.Detail, called.Data

@@ -82,9 +82,14 @@ func TestErrorsThatPassThroughTools(t *testing.T) {
 	}
 }
 
-// Wherever the mistake in an argument is told, the parameter is named: to a model, to an agent's, and in the logs.
+// Wherever the mistake in an argument is told, the parameter is named: to a model, to an agent's, to a script, and in the logs.
 func TestMistakesNameTheParameter(t *testing.T) {
 	const want = "/n: must be an integer, not a string"
+	caught := tool(t, "caught", `function invoke(ctx) local _, err = pcall(ctx.tools.typed, { n = "x" }) return { err.message, tostring(err), err.path } end`)
+	caught.Permissions.Tools = []string{"typed"}
+	result, failed := call(newHost(t, toolhost.Options{}, caught, typed(t)), "caught", "{}")
+	require.Nil(t, failed)
+	require.Equal(t, `["`+want+`","`+want+`","/n"]`, result)
 	wrong := calls(models.ToolCall{ID: "1", Name: "typed", Arguments: []byte(`{"n":"x"}`)})
 	for name, source := range map[string]string{
 		"generate": `return ctx.generate("m", "x", { tools = { "typed" } })`,

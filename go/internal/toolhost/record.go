@@ -53,7 +53,7 @@ func (c *call) record(answer *Answer, failed *Error) {
 	if failed == nil {
 		entry.Result = payload(answer.JSON, shown)
 	} else {
-		entry.Error = &store.Failure{Code: string(failed.Code), Message: shown(placed(failed.Path, failed.Message)), Detail: shown(whole(failed))}
+		entry.Error = &store.Failure{Code: string(failed.Code), Message: shown(failed.Error()), Detail: shown(whole(failed))}
 	}
 	if err := o.Store.Log.Record(context.Background(), entry); err != nil {
 		o.Logger.Error("the execution log cannot be written", slog.String("call", c.id), slog.String("error", err.Error()))
@@ -62,7 +62,7 @@ func (c *call) record(answer *Answer, failed *Error) {
 
 // whole is the error with its traceback: for the operator, never for a client.
 func whole(failed *Error) string {
-	message := placed(failed.Path, failed.Message)
+	message := failed.Error()
 	if script := ScriptError(failed); script != nil {
 		if trace := script.Traceback(); trace != "" {
 			return message + "\n" + trace
