@@ -55,8 +55,8 @@ func (h *Host) Call(ctx context.Context, req Request) (*Answer, *Error) {
 		c.id = newID()
 	}
 	c.budget = models.NewBudget(h.options.Tokens)
-	h.wait.Add(1)
-	defer h.wait.Done()
+	h.underway.begin()
+	defer h.underway.end()
 	defer c.free()
 	answer, failed := c.run(ctx)
 	c.settle(answer, failed)

@@ -123,8 +123,8 @@ func (c *call) child(ctx context.Context, name string, args []byte, face, sessio
 		host: c.host, id: newID(), parent: c, depth: c.depth + 1, began: c.host.options.Now(), budget: c.budget,
 		req: Request{Tool: name, Args: args, Sink: c.req.Sink, Caller: Caller{Name: c.req.Caller.Name, Face: face, Session: session}},
 	}
-	c.host.wait.Add(1) // its parent may be given up while it ends
-	defer c.host.wait.Done()
+	c.host.underway.begin() // its parent may be given up while it ends
+	defer c.host.underway.end()
 	defer child.free()
 	answer, failed := child.run(ctx)
 	child.settle(answer, failed)

@@ -74,11 +74,11 @@ type Host struct {
 	rates      rates
 	keys       *kvmod.Store // of scripts, apart for each tool; they outlive a reload
 	unapproved unapproved
+	underway   underway
 	held       atomic.Int64 // bytes of Options.Values
 
 	mu      sync.Mutex // of what changes the set
 	counted map[string]*counters
-	wait    sync.WaitGroup
 }
 
 // served is a set of tools with their pools.
@@ -161,17 +161,7 @@ func (h *Host) Load() (running, waiting int) { return h.admitted.load() }
 // Drain refuses new calls and waits until those that run have ended, or ctx has.
 func (h *Host) Drain(ctx context.Context) error {
 	h.admitted.close()
-	done := make(chan struct{})
-	go func() {
-		h.wait.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return h.underway.wait(ctx)
 }
 
 // Close frees all VMs. Calls that run finish.
