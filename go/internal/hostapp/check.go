@@ -70,7 +70,7 @@ func (p *Project) mayBeWritten(g *tooldef.Grant) *tooldef.Grant {
 func (p *Project) known(ctx context.Context) (tooldef.Known, error) {
 	c := p.Config()
 	known := tooldef.Known{
-		Models: append([]string{}, slices.Sorted(maps.Keys(c.Models))...), Tools: []string{}, Granted: tooldef.Permissions(c.Permissions),
+		Models: append([]string{}, slices.Sorted(maps.Keys(c.Models))...), Tools: []string{}, Granted: tooldef.Permissions(c.Permissions), Resolver: p.resolverOf,
 	}
 	if len(p.given) == 0 {
 		return known, nil

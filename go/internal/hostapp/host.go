@@ -178,7 +178,7 @@ func (p *Project) StatePath() string {
 }
 
 func (h *Host) resolver(t *tooldef.Tool) engine.Resolver {
-	r, err := h.Project.resolver(t)
+	r, err := h.Project.resolverOf(t.Chunk)
 	if err != nil {
 		h.Logger.Error("modules cannot be found", "tool", t.Name, "error", err.Error())
 		return nil

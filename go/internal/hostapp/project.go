@@ -194,11 +194,7 @@ func (p *Project) Reload(ctx context.Context) error {
 	if err := p.openRoots(c); err != nil {
 		return err
 	}
-	options, err := p.loadOptions(c)
-	if err != nil {
-		return err
-	}
-	set, err := tooldef.Load(ctx, options)
+	set, err := tooldef.Load(ctx, p.loadOptions(c))
 	if err != nil {
 		return err
 	}
@@ -295,7 +291,7 @@ func (p *Project) openRoots(c *config.Config) error {
 	return p.files.open(roots)
 }
 
-func (p *Project) loadOptions(c *config.Config) (tooldef.Options, error) {
+func (p *Project) loadOptions(c *config.Config) tooldef.Options {
 	o := tooldef.Options{
 		Files: &p.files, Root: p.Folder, Dirs: p.dirs(c), Previous: p.Set(),
 		Scripts: map[string]tooldef.Script{}, Policies: map[string]tooldef.Policy{},
@@ -309,17 +305,15 @@ func (p *Project) loadOptions(c *config.Config) (tooldef.Options, error) {
 	for name, policy := range c.Tools.Policies {
 		o.Policies[name] = policyOf(policy)
 	}
-	// While a Lua tool is read it requires what it will require when it runs: the files beside it, and libs/.
-	var roots []string
-	for _, dir := range o.Dirs {
-		if root := filepath.Join(p.absolute(dir), "libs"); isFolder(root) {
-			roots = append(roots, root)
-		}
+	o.Resolver = p.resolverOf
+	if libraries := p.libraries(); isFolder(libraries) {
+		o.Libraries = []string{libraries}
 	}
-	var err error
-	o.Resolver, err = module.New(module.Options{FS: &p.files, Embedded: libs.FS, Dir: p.Folder, Roots: roots, Hosted: true})
-	return o, err
+	return o
 }
+
+// libraries is the folder whose modules all tools may require by bare names.
+func (p *Project) libraries() string { return filepath.Join(p.Folder, "libs") }
 
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
@@ -337,10 +331,14 @@ func (p *Project) isMeant(path string) bool {
 	})
 }
 
-// resolver finds what a tool requires: files beside it, library folders and the SDK.
-func (p *Project) resolver(t *tooldef.Tool) (engine.Resolver, error) {
+// resolverOf gives what finds the modules that the tool of a chunk requires: files beside it, those of libs/ beside it
+// and beside the configuration, and the SDK.
+func (p *Project) resolverOf(chunk string) (engine.Resolver, error) {
 	o := module.Options{FS: &p.files, Embedded: libs.FS, Dir: p.Folder, Hosted: true}
-	if path, inFile := strings.CutPrefix(t.Chunk, "@"); inFile {
+	if libraries := p.libraries(); isFolder(libraries) {
+		o.LastRoots = []string{libraries}
+	}
+	if path, inFile := strings.CutPrefix(chunk, "@"); inFile {
 		o.Script = filepath.FromSlash(path)
 	}
 	return module.New(o)

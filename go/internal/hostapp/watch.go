@@ -50,6 +50,9 @@ func newWatcher(h *Host, changed func()) (*watcher, error) {
 func (w *watcher) watchAll() {
 	p := w.host.Project
 	w.watch(p.Folder)
+	if libraries := p.libraries(); isFolder(libraries) {
+		w.watchBelow(libraries)
+	}
 	for _, dir := range p.dirs(p.Config()) {
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(p.Folder, dir)

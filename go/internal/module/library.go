@@ -63,6 +63,7 @@ func (r *Resolver) places() []place {
 			roots = append(roots, path.Join(above, libraryDir))
 		}
 	}
+	roots = append(roots, r.lastRoots...)
 	var places []place
 	for i, root := range roots {
 		if !slices.Contains(roots[:i], root) {
@@ -131,7 +132,7 @@ func (r *Resolver) libraryHint(requirerChunk, name string, places []place) strin
 		return didYouMean(found[:min(len(found), maxSuggested)])
 	}
 	if r.hosted {
-		return `for a file beside this one write "./" in front, as require("./file"); a library may also be in libs/ beside the tool's file`
+		return `for a file beside this one write "./" in front, as require("./file"); a library may also be in libs/ beside the tool's file or beside hukilau.toml`
 	}
 	return `put it into libs/ beside the script, or give its directory with --lib DIR or LUAU_PATH; for a file beside this one write "./" in front`
 }

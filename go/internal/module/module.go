@@ -22,6 +22,8 @@ type Options struct {
 	// ones start from Dir. Empty entries are ignored (a stray ":" in a path list
 	// must not mean the working directory). None: only libs/ and Embedded.
 	Roots []string
+	// LastRoots are further ones, searched after those of Script.
+	LastRoots []string
 	// Embedded holds the libraries inside the binary, searched last. Nil: none.
 	Embedded fs.FS
 	// Script is the path of the main script, as the user typed it. The libs/
@@ -40,14 +42,15 @@ type Options struct {
 // Resolver finds modules. It is safe for concurrent use and remembers nothing
 // about files: each call looks at them again.
 type Resolver struct {
-	files    tree
-	embedded tree
-	dir      string
-	roots    []string
-	script   string // absolute, or empty
-	relative bool   // paths are shown relative to dir, as the script's was typed
-	hosted   bool   // see Options
-	upward   bool   // the script was typed with a leading "..", so others may be shown so
+	files     tree
+	embedded  tree
+	dir       string
+	roots     []string
+	lastRoots []string
+	script    string // absolute, or empty
+	relative  bool   // paths are shown relative to dir, as the script's was typed
+	hosted    bool   // see Options
+	upward    bool   // the script was typed with a leading "..", so others may be shown so
 }
 
 // Source is the text of one module or script.
@@ -100,7 +103,16 @@ func New(o Options) (*Resolver, error) {
 		r.relative = !filepath.IsAbs(o.Script)
 		r.upward = strings.HasPrefix(filepath.ToSlash(o.Script), "../")
 	}
-	for _, root := range o.Roots {
+	if r.roots, err = r.libraries(o.Roots); err != nil {
+		return nil, err
+	}
+	r.lastRoots, err = r.libraries(o.LastRoots)
+	return r, err
+}
+
+// libraries makes library roots absolute.
+func (r *Resolver) libraries(roots []string) (all []string, err error) {
+	for _, root := range roots {
 		if root == "" {
 			continue
 		}
@@ -108,9 +120,9 @@ func New(o Options) (*Resolver, error) {
 		if info, err := r.files.files.Stat(abs); err == nil && !info.IsDir() {
 			return nil, fmt.Errorf("module: library root %q is not a directory; give the directory that holds the modules", root)
 		}
-		r.roots = append(r.roots, abs)
+		all = append(all, abs)
 	}
-	return r, nil
+	return all, nil
 }
 
 // Resolve finds the module that name means in requirerChunk and reads it. The

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/luaudoc"
 	"github.com/hukilau/hukilau/go/internal/schema"
 	"github.com/hukilau/hukilau/go/internal/spelling"
@@ -49,6 +50,8 @@ type Known struct {
 	Models  []string
 	Tools   []string    // beside those of the set
 	Granted Permissions // to every tool
+	// Resolver is as in Options; nil: nothing is said of what scripts require.
+	Resolver func(chunk string) (engine.Resolver, error)
 }
 
 // Check gives the errors of a set and what is to be said about its tools, by file and line.
@@ -56,6 +59,7 @@ func (s *Set) Check(known Known) []Finding {
 	if known.Tools != nil {
 		known.Tools = slices.Concat(known.Tools, s.names())
 	}
+	modules := modules{resolverOf: known.Resolver, seen: map[string]*moduleInfo{}}
 	var list []Finding
 	for _, b := range s.broken {
 		list = append(list, Finding{Severity: Failure, Tool: b.Name, File: b.File, Line: b.Line, Message: messageOf(b.Err)})
@@ -64,6 +68,7 @@ func (s *Set) Check(known Known) []Finding {
 		if !tool.Stale {
 			list = append(list, s.check(tool, known)...)
 			list = append(list, unknownNames(tool, known)...)
+			list = append(list, modules.check(tool)...)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Finding) int {

@@ -39,7 +39,7 @@ func newLoader(o Options) (*loader, error) {
 		return nil, fmt.Errorf("tooldef: Options.Root is %q: it must be the absolute path of a folder", o.Root)
 	}
 	l := &loader{o: o, files: files{in: o.Files, root: path.Clean(o.Root)}}
-	l.config = sync.OnceValues(func() (*engine.Config, error) { return readingConfig(o.Modules, o.Resolver) })
+	l.config = sync.OnceValues(func() (*engine.Config, error) { return readingConfig(o.Modules) })
 	return l, nil
 }
 
@@ -55,13 +55,30 @@ func (l *loader) readAll(ctx context.Context, sources []source) ([]*loaded, erro
 			digests = append(digests, []byte(sources[i].path), []byte(file.digest))
 		}
 	}
-	l.modules = sum(digests...)
+	l.modules = sum(append(digests, l.libraries()...)...)
 	l.each(ctx, len(sources), func(w *worker, i int) {
 		if texts[i] != nil {
 			out[i] = l.load(ctx, w, sources[i], texts[i], out[i])
 		}
 	})
 	return out, ctx.Err()
+}
+
+// libraries are the digests of the modules that are not among the tools.
+func (l *loader) libraries() (digests [][]byte) {
+	w := walk{files: l.files, seen: map[string]bool{}}
+	for _, dir := range l.o.Libraries {
+		w.start(dir)
+	}
+	slices.SortFunc(w.found, func(a, b source) int { return strings.Compare(a.path, b.path) })
+	for _, from := range w.found {
+		text, err := l.read(from.path)
+		if err != nil || l.total.Add(int64(len(text))) > maxTotal {
+			continue // who requires it is told
+		}
+		digests = append(digests, []byte(from.path), []byte(sum(text)))
+	}
+	return digests
 }
 
 // worker is what one goroutine reads files with.
@@ -200,7 +217,11 @@ func (l *loader) newVM(ctx context.Context) (*luaVM, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newLuaVM(ctx, config, l.o.ReadTime)
+	vm, err := newLuaVM(ctx, config, l.o.ReadTime)
+	if err == nil {
+		vm.resolverOf = l.o.Resolver
+	}
+	return vm, err
 }
 
 // script reads the lua_file of a YAML file and notes that it did.
@@ -242,13 +263,25 @@ func (l *loader) usesModules(tool *Tool) bool {
 	}
 	n := scan(tool.Chunk, tool.Source)
 	return slices.ContainsFunc(n.required(), func(name string) bool {
-		return name == "" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "@")
+		return !sdkModules[name]
 	})
 }
 
+// requirement is one place where a script requires a module.
+type requirement struct {
+	name string // "" when it is not written out
+	line int
+}
+
 // required are the names that a script requires; "" is one that is not written out.
-func (n *names) required() []string {
-	var list []string
+func (n *names) required() (list []string) {
+	for _, r := range n.requirements() {
+		list = append(list, r.name)
+	}
+	return list
+}
+
+func (n *names) requirements() (list []requirement) {
 	for i, t := range n.tokens {
 		if t.Text != "require" || t.Kind != luaudoc.TokenWord || n.is(i-1, ".") {
 			continue
@@ -261,7 +294,7 @@ func (n *names) required() []string {
 		if at < len(n.tokens) {
 			name, _ = n.tokens[at].Quoted()
 		}
-		list = append(list, name)
+		list = append(list, requirement{name, t.Line})
 	}
 	return list
 }

@@ -41,7 +41,7 @@ end
 
 func newVM(t *testing.T) *luaVM {
 	t.Helper()
-	config, err := readingConfig(nil, nil)
+	config, err := readingConfig(nil)
 	require.NoError(t, err)
 	vm, err := newLuaVM(t.Context(), config, time.Minute)
 	require.NoError(t, err)
@@ -169,7 +169,7 @@ func TestLuaErrors(t *testing.T) {
 
 // A script that never ends is ended, also where it catches errors.
 func TestLuaTimeLimit(t *testing.T) {
-	config, err := readingConfig(nil, nil)
+	config, err := readingConfig(nil)
 	require.NoError(t, err)
 	vm, err := newLuaVM(t.Context(), config, 50*time.Millisecond)
 	require.NoError(t, err)

@@ -49,13 +49,16 @@ type luaVM struct {
 	entry *luau.Function
 	time  time.Duration
 
+	resolverOf func(chunk string) (engine.Resolver, error) // nil: that of the configuration finds modules
+	resolver   following
+
 	chunk string
 	code  *luau.Bytecode
 }
 
 // readingConfig describes VMs that reach nothing: all modules are there, as scripts require them at their top
 // level, and nothing is granted.
-func readingConfig(modules []hostmod.Module, resolver engine.Resolver) (*engine.Config, error) {
+func readingConfig(modules []hostmod.Module) (*engine.Config, error) {
 	if modules == nil {
 		client, err := httpmod.New(httpmod.Options{})
 		if err != nil {
@@ -67,24 +70,34 @@ func readingConfig(modules []hostmod.Module, resolver engine.Resolver) (*engine.
 			Keys:    kvmod.NewStore(kvmod.Options{}).Module(""),
 		})
 	}
-	if resolver == nil {
-		nowhere, err := module.RootFS()
-		if err != nil {
-			return nil, err
-		}
-		if resolver, err = module.New(module.Options{Embedded: libs.FS, FS: nowhere, Dir: "/"}); err != nil {
-			return nil, err
-		}
+	nowhere, err := module.RootFS()
+	if err != nil {
+		return nil, err
+	}
+	resolver, err := module.New(module.Options{Embedded: libs.FS, FS: nowhere, Dir: "/"})
+	if err != nil {
+		return nil, err
 	}
 	return &engine.Config{Modules: modules, Resolver: resolver, MemoryLimit: luaMemory}, nil
 }
 
+// following finds modules for the script that is being read.
+type following struct{ now engine.Resolver }
+
+// Resolve implements engine.Resolver.
+func (f *following) Resolve(requirerChunk, name string) (module.Source, error) {
+	return f.now.Resolve(requirerChunk, name)
+}
+
 func newLuaVM(ctx context.Context, config *engine.Config, limit time.Duration) (*luaVM, error) {
-	vm, err := engine.New(config)
+	v := &luaVM{time: limit, resolver: following{config.Resolver}}
+	own := *config
+	own.Resolver = &v.resolver
+	vm, err := engine.New(&own)
 	if err != nil {
 		return nil, err
 	}
-	v := &luaVM{vm: vm, time: limit}
+	v.vm = vm
 	if v.time <= 0 {
 		v.time = luaTime
 	}
@@ -119,6 +132,11 @@ func (v *luaVM) read(ctx context.Context, chunk, source string) (m metadata, err
 		return m, err
 	}
 	v.chunk = chunk
+	if v.resolverOf != nil {
+		if v.resolver.now, err = v.resolverOf(chunk); err != nil {
+			return m, err
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, v.time)
 	defer cancel()
 	options := engine.RunOptions{Mode: engine.EndWithMain, Reset: true, Limits: engine.Limits{

@@ -30,8 +30,10 @@ type Options struct {
 	// Modules are what Lua tools find in `__native` while they are read; nothing is granted. nil: the
 	// built-in ones.
 	Modules []hostmod.Module
-	// Resolver finds what Lua tools require while they are read. nil: the SDK only.
-	Resolver engine.Resolver
+	// Resolver gives what finds the modules that the tool of a chunk requires, as when it runs. nil: the SDK only.
+	Resolver func(chunk string) (engine.Resolver, error)
+	// Libraries are folders of modules beside those in Dirs: when one changes, tools that require modules are others.
+	Libraries []string
 	// ReadTime is how long the top level of a Lua tool may take. 0 is a second.
 	ReadTime time.Duration
 	// Workers is how many files are read at once. 0: one for each processor.
