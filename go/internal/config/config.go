@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +31,18 @@ type Config struct {
 
 	secrets []string
 	places  places
+	unset   []Unset
 }
+
+// Unset is a place that a variable without a value was to fill.
+type Unset struct {
+	Path     []string
+	Variable string
+	Err      *Error // what Parse would have failed with
+}
+
+// Unset are those places, in order; none unless Options.Placeholder was given.
+func (c *Config) Unset() []Unset { return c.unset }
 
 // Line is where a key stands, or the nearest table around it that does; 0 when unknown.
 func (c *Config) Line(path ...string) int {
@@ -149,7 +161,8 @@ type Options struct {
 	Name      string                      // of the file, for messages; empty means hukilau.toml
 	Dir       string                      // where relative paths start
 	LookupEnv func(string) (string, bool) // nil has no variables
-	// Placeholder stands for variables that are not set and have no default; empty: they are errors.
+	// Placeholder stands for variables that are not set and have no default, and what is said there is not checked;
+	// empty: they are errors.
 	Placeholder string
 }
 
@@ -212,7 +225,8 @@ func Parse(data []byte, options Options) (*Config, error) {
 	if len(r.errors) > 0 {
 		return nil, r.failed()
 	}
-	c.secrets, c.places = r.secretList(), r.places
+	c.secrets, c.places, c.unset = r.secretList(), r.places, r.unset
+	slices.SortStableFunc(c.unset, func(a, b Unset) int { return a.Err.Line - b.Err.Line })
 	return c, nil
 }
 

@@ -77,12 +77,16 @@ func (r *reader) variable(path []string, inside string) string {
 		return value
 	case hasFallback:
 		return fallback
-	case r.options.Placeholder != "":
-		r.secrets[r.options.Placeholder] = true
-		return r.options.Placeholder
 	}
 	r.fail(path, fmt.Sprintf("needs the variable %s, which is not set: set it, or write ${%[1]s:-default}", name))
-	return ""
+	if r.options.Placeholder == "" {
+		return ""
+	}
+	last := len(r.errors) - 1
+	r.unset = append(r.unset, Unset{slices.Clone(path), name, r.errors[last]})
+	r.errors = r.errors[:last]
+	r.secrets[r.options.Placeholder] = true
+	return r.options.Placeholder
 }
 
 func isVariableName(name string) bool {

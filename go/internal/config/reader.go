@@ -25,6 +25,7 @@ type reader struct {
 	places  places
 	errors  Errors
 	secrets map[string]bool
+	unset   []Unset
 	tables  []*table // all that were read
 }
 
@@ -33,6 +34,11 @@ func (r *reader) fail(path []string, problem string) { r.failAt(path, path, prob
 
 // failAt notes it at the place of one path with the name of another.
 func (r *reader) failAt(place, name []string, problem string) {
+	for _, u := range r.unset {
+		if len(name) <= len(u.Path) && len(name) > 1 && slices.Equal(name, u.Path[:len(name)]) {
+			return // nobody knows what will stand there
+		}
+	}
 	e := &Error{File: r.options.Name, Key: dotted(name), Problem: problem}
 	if e.Key == "" {
 		e.Key = "the file"

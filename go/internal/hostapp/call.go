@@ -39,6 +39,9 @@ func (h *Host) CallTool(ctx context.Context, c ToolCall) (*Result, error) {
 	if !there {
 		return nil, h.noTool(c.Name)
 	}
+	if err := h.Project.readyFor(t, ""); err != nil {
+		return nil, err
+	}
 	args, err := ParseParams(t.Params.Document(), c.Params, c.JSON)
 	if err != nil {
 		return nil, err

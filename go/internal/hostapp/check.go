@@ -76,7 +76,7 @@ func (p *Project) known(ctx context.Context) (tooldef.Known, error) {
 		return known, nil
 	}
 	o := p.options
-	o.Tools, o.Also = nil, nil
+	o.Tools, o.Also, o.Stderr = nil, nil, nil
 	whole, err := Open(ctx, o)
 	if err != nil {
 		return known, err

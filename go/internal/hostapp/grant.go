@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/config"
+	"github.com/hukilau/hukilau/go/internal/redact"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 )
 
@@ -65,7 +66,7 @@ func (p *Project) Grant(report CheckReport) ([]string, error) {
 			written = append(written, notes(key, wanted[tool][key], outside)...)
 		}
 	}
-	if _, err := config.Parse(text, config.Options{Name: filepath.Base(path), Dir: p.Folder, LookupEnv: os.LookupEnv}); err != nil {
+	if _, err := config.Parse(text, config.Options{Name: filepath.Base(path), Dir: p.Folder, LookupEnv: os.LookupEnv, Placeholder: redact.Mark}); err != nil {
 		return nil, fmt.Errorf("the configuration with the grants would not be right, and is left as it was: %w", err)
 	}
 	return written, replaceFile(path, text, 0)

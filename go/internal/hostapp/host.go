@@ -47,6 +47,9 @@ type HostOptions struct {
 
 // NewHost makes a Host that serves the project's tools. Close it.
 func (p *Project) NewHost(ctx context.Context, o HostOptions) (*Host, error) {
+	if err := p.readyToRun(); err != nil {
+		return nil, err
+	}
 	logger, err := p.newLogger()
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/redact"
 	"github.com/hukilau/hukilau/go/internal/store"
@@ -26,9 +25,10 @@ func (p *Project) OpenStore(ctx context.Context) (*store.Store, error) {
 	return store.Open(ctx, p.storeOptions())
 }
 
-// Locate finds a project and reads its configuration, but none of its tools, which need not be there. It needs none of the variables that
-// the configuration names: who looks at a server's log need not have the server's secrets.
+// Locate finds a project and reads its configuration, but none of its tools, which need not be there. It needs none of
+// the variables that the configuration names: who looks at a server's log need not have the server's secrets.
 func Locate(o Options) (*Project, error) {
+	o.Unset = UnsetTold
 	p := &Project{options: o}
 	if err := p.find(); err != nil {
 		return nil, err
@@ -42,25 +42,15 @@ func Locate(o Options) (*Project, error) {
 	}
 	c, err := p.readConfig()
 	if err != nil {
-		lenient, failed := p.parseConfig(lookupAny)
-		if failed != nil || strings.Contains(lenient.StateDir, unset) {
-			return nil, err
-		}
-		c = lenient
+		return nil, err
+	}
+	if err := unsetIn(c, isState); err != nil {
+		return nil, err
 	}
 	p.redactor.Store(redact.New(c.Secrets()))
 	p.content.Store(&content{config: c})
+	p.tellUnset()
 	return p, nil
-}
-
-// unset stands for variables that are not set.
-const unset = "\x00unset"
-
-func lookupAny(name string) (string, bool) {
-	if value, set := os.LookupEnv(name); set {
-		return value, true
-	}
-	return unset, true
 }
 
 // Redact takes the secrets of the configuration out of a text.

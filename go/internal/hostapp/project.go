@@ -37,7 +37,18 @@ type Options struct {
 	QuietLevel string // "": info
 	LogFormat  string // "text" or "json"; "": as configured, else text
 	Offline    bool   // variables of the configuration that are not set stand for secrets that nobody asks for
+	Unset      UnsetRule
 }
+
+// UnsetRule says what is done about variables of the configuration that are not set.
+type UnsetRule int
+
+// The rules.
+const (
+	UnsetFails UnsetRule = iota // the configuration cannot be read
+	UnsetTold                   // a warning names them: nothing is run
+	UnsetLater                  // who runs what needs them fails
+)
 
 // Project is a configuration with its tools.
 type Project struct {
@@ -93,6 +104,7 @@ func Open(ctx context.Context, o Options) (*Project, error) {
 	if _, err := p.newLogger(); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
+	p.tellUnset()
 	return p, nil
 }
 
@@ -229,11 +241,9 @@ func toolSecrets(set *tooldef.Set, c *config.Config) (secrets []string) {
 // Close closes the folders. Nothing of the project may be used then.
 func (p *Project) Close() error { return p.files.close() }
 
-func (p *Project) readConfig() (*config.Config, error) { return p.parseConfig(os.LookupEnv) }
-
-func (p *Project) parseConfig(lookup func(string) (string, bool)) (*config.Config, error) {
-	o := config.Options{Name: ConfigName, Dir: p.Folder, LookupEnv: lookup}
-	if p.options.Offline {
+func (p *Project) readConfig() (*config.Config, error) {
+	o := config.Options{Name: ConfigName, Dir: p.Folder, LookupEnv: os.LookupEnv}
+	if p.options.Offline || p.options.Unset != UnsetFails {
 		o.Placeholder = redact.Mark
 	}
 	if p.file == "" {

@@ -122,6 +122,10 @@ func (h *Host) testTool(ctx context.Context, tool *tooldef.Tool, t ToolTest, man
 	document, _ := tool.Params.Document().(map[string]any)
 	properties, _ := document["properties"].(map[string]any)
 	t.Check(Step{Text: Counted(len(properties), "parameter") + " declared"})
+	if err := h.Project.readyFor(tool, t.Source); err != nil {
+		t.Check(Step{Failed: true, Text: err.Error()})
+		return false, nil
+	}
 	switch {
 	case len(t.Params) > 0 || t.JSON != "" || len(tool.Examples) == 0 && !many:
 		return h.testOnce(ctx, tool, t, strings.TrimPrefix(entry, "tool."))

@@ -46,3 +46,10 @@ func (f *Flags) Options(cmd *cobra.Command, quiet string) hostapp.Options {
 		ConfigFile: f.config, Tools: f.tools, Stderr: cmd.ErrOrStderr(), LogLevel: f.level, LogFormat: f.format, QuietLevel: quiet,
 	}
 }
+
+// Lenient are the same for commands that may go on without variables that the configuration names.
+func (f *Flags) Lenient(cmd *cobra.Command, quiet string, rule hostapp.UnsetRule) hostapp.Options {
+	o := f.Options(cmd, quiet)
+	o.Unset = rule
+	return o
+}

@@ -48,7 +48,7 @@ func callCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			project, err := hostapp.Open(cmd.Context(), flags.Options(cmd, "warn"))
+			project, err := hostapp.Open(cmd.Context(), flags.Lenient(cmd, "warn", hostapp.UnsetLater))
 			if err != nil {
 				return err
 			}

@@ -19,7 +19,7 @@ func checkCommand() *cobra.Command {
 		Use:   "check [PATHS]",
 		Short: "Check tools without running them: schemas, scripts, and permissions that are missing or not used",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o := flags.Options(cmd, "error")
+			o := flags.Lenient(cmd, "error", hostapp.UnsetTold)
 			if len(args) > 0 {
 				o.Tools = args
 			}

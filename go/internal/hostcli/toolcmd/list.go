@@ -19,7 +19,7 @@ func listCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List all tools, and the files that are broken", Args: exit.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			project, err := hostapp.Open(cmd.Context(), flags.Options(cmd, "warn"))
+			project, err := hostapp.Open(cmd.Context(), flags.Lenient(cmd, "warn", hostapp.UnsetTold))
 			if err != nil {
 				return err
 			}

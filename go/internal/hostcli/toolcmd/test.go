@@ -31,7 +31,7 @@ With --param or --json one tool is called with these arguments in place of its e
 				test.Target = args[0]
 			}
 			test.Params, test.JSON, test.Told = given.params, object, cmd.ErrOrStderr()
-			project, err := hostapp.OpenTest(cmd.Context(), flags.Options(cmd, "error"), &test)
+			project, err := hostapp.OpenTest(cmd.Context(), flags.Lenient(cmd, "error", hostapp.UnsetLater), &test)
 			if err != nil {
 				return err
 			}

@@ -29,7 +29,7 @@ func initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init NAME", Short: "Write a working tool to begin with", Args: exit.OneArg("the name of the tool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, next, err := hostapp.NewTool(cmd.Context(), flags.Options(cmd, "error"), args[0], lua)
+			path, next, err := hostapp.NewTool(cmd.Context(), flags.Lenient(cmd, "error", hostapp.UnsetTold), args[0], lua)
 			if err != nil {
 				return err
 			}
