@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
@@ -25,6 +26,8 @@ type ToolTest struct {
 	Record string // file that gets what the tools hear from the world; "": none
 	Replay string // file that gives it back; "": none
 	Told   io.Writer
+	// Verbose shows what tools tell in examples that are well, too.
+	Verbose bool
 	// Check is told of each step, as it is done.
 	Check func(Step)
 }
@@ -36,6 +39,7 @@ type Step struct {
 	Note    bool // it is neither well nor failed
 	Text    string
 	Result  string // of the last call, JSON
+	Said    string // what the tool told meanwhile
 }
 
 // TestTools tests tools; false when a step failed. The project was opened with OpenTest.
@@ -222,17 +226,55 @@ func (h *Host) testExample(ctx context.Context, tool *tooldef.Tool, t ToolTest, 
 		return false
 	}
 	began := time.Now()
+	var said memo
 	answer, failed := h.Call(ctx, toolhost.Request{
 		Tool: tool.Name, Value: args, Caller: toolhost.Caller{Name: "cli", Face: "cli", Session: fmt.Sprintf("example %s %d", tool.Name, i)},
+		Sink: &teller{w: &said, redact: h.Project.redact},
 	})
 	whole := end(t.Check)
 	problem := h.exampleProblem(example, answer, failed)
 	if problem != "" {
-		t.Check(Step{Failed: true, Text: fmt.Sprintf("Example %s (%s:%d): %s", name, h.Project.Shown(tool.File), example.Line, problem)})
+		t.Check(Step{Failed: true, Text: fmt.Sprintf("Example %s (%s:%d): %s", name, h.Project.Shown(tool.File), example.Line, problem), Said: said.String()})
 		return false
 	}
-	t.Check(Step{Text: fmt.Sprintf("Example %s (%s)", name, units.ShortDuration(time.Since(began)))})
+	good := Step{Text: fmt.Sprintf("Example %s (%s)", name, units.ShortDuration(time.Since(began)))}
+	if t.Verbose {
+		good.Said = said.String()
+	}
+	t.Check(good)
 	return whole
+}
+
+// maxSaid is how much of what a tool tells in an example is shown, in bytes.
+const maxSaid = 64 << 10
+
+// memo keeps the beginning of what is written.
+type memo struct {
+	mu   sync.Mutex
+	text []byte
+	more bool
+}
+
+// Write implements io.Writer.
+func (m *memo) Write(text []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.text)+len(text) > maxSaid {
+		m.more = true
+	}
+	if !m.more {
+		m.text = append(m.text, text...)
+	}
+	return len(text), nil
+}
+
+func (m *memo) String() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.more {
+		return string(m.text) + "... and more"
+	}
+	return strings.TrimSuffix(string(m.text), "\n")
 }
 
 // exampleProblem says what is not as the example says; "" when all is.

@@ -59,6 +59,7 @@ With --param or --json one tool is called with these arguments in place of its e
 	given.add(cmd)
 	cmd.Flags().StringVar(&test.Tool, "tool", "", "`name` of the tool, where there are several")
 	cmd.Flags().StringVar(&test.Source, "source", "", "`name` of a [tools.script] whose configuration the tool gets")
+	cmd.Flags().BoolVarP(&test.Verbose, "verbose", "v", false, "show what tools print and log in examples that pass, too")
 	cmd.Flags().StringVar(&test.Record, "record", "", "`file` that gets every answer of servers and models, for --replay")
 	cmd.Flags().StringVar(&test.Replay, "replay", "", "`file` of --record: its answers are given back, and nothing is sent")
 	return cmd
@@ -72,17 +73,20 @@ func atMostOne(cmd *cobra.Command, args []string) error {
 }
 
 func step(s hostapp.Step, colour bool) string {
-	text := visible.Text(s.Text)
+	text, said := visible.Text(s.Text), ""
+	if s.Said != "" {
+		said = "    | " + strings.ReplaceAll(visible.Text(s.Said), "\n", "\n    | ") + "\n"
+	}
 	switch {
 	case s.Heading:
 		return text + "\n"
 	case s.Failed:
-		return "  " + app.Paint(colour, app.Red, "✗") + " " + strings.ReplaceAll(text, "\n", "\n    ") + "\n"
+		return "  " + app.Paint(colour, app.Red, "✗") + " " + strings.ReplaceAll(text, "\n", "\n    ") + "\n" + said
 	}
 	if s.Note {
 		return "  - " + text + "\n"
 	}
-	line := "  " + app.Paint(colour, app.Green, "✓") + " " + text + "\n"
+	line := "  " + app.Paint(colour, app.Green, "✓") + " " + text + "\n" + said
 	if s.Result != "" {
 		line += "\nResult:\n  " + strings.ReplaceAll(visible.Text(s.Result), "\n", "\n  ") + "\n"
 	}
