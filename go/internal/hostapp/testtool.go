@@ -76,7 +76,7 @@ func (p *Project) TestTools(ctx context.Context, t ToolTest) (bool, error) {
 		}
 	}
 	if set.many {
-		t.Check(Step{Heading: true, Text: fmt.Sprintf("%s, %d failed", Counted(set.size(), "tool"), failed)})
+		t.Check(Step{Heading: true, Text: fmt.Sprintf("%s, %d failed", units.Counted(set.size(), "tool"), failed)})
 	}
 	return failed == 0, tape.save(t.Check)
 }
@@ -125,7 +125,7 @@ func (h *Host) testTool(ctx context.Context, tool *tooldef.Tool, t ToolTest, man
 	t.Check(Step{Text: entry + " defined"})
 	document, _ := tool.Params.Document().(map[string]any)
 	properties, _ := document["properties"].(map[string]any)
-	t.Check(Step{Text: Counted(len(properties), "parameter") + " declared"})
+	t.Check(Step{Text: units.Counted(len(properties), "parameter") + " declared"})
 	if err := h.Project.readyFor(tool, t.Source); err != nil {
 		t.Check(Step{Failed: true, Text: err.Error()})
 		return false, nil
@@ -154,14 +154,6 @@ func (h *Host) testOnce(ctx context.Context, tool *tooldef.Tool, t ToolTest, ent
 		return false, nil
 	}
 	return h.testCall(ctx, tool, t, entry, args), nil
-}
-
-// Counted is a number of things in words.
-func Counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // withoutArguments says why a tool cannot be called although nobody said with what; "" when it can.

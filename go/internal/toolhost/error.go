@@ -10,6 +10,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
+	"github.com/hukilau/hukilau/go/internal/units"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -218,7 +219,7 @@ func (c *call) clientError(failed *Error) *Error {
 // seconds says how long in words: "30 seconds".
 func seconds(d time.Duration) string {
 	if d%time.Second == 0 {
-		return counted(int(d/time.Second), "second")
+		return units.Counted(int(d/time.Second), "second")
 	}
 	return fmt.Sprintf("%g seconds", d.Seconds())
 }
@@ -230,15 +231,8 @@ func period(d time.Duration) string {
 		name   string
 	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
 		if d%unit.length == 0 {
-			return counted(int(d/unit.length), unit.name)
+			return units.Counted(int(d/unit.length), unit.name)
 		}
 	}
 	return seconds(d)
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/hukilau/hukilau/go/internal/tooldef"
+	"github.com/hukilau/hukilau/go/internal/units"
 )
 
 // maxRates is how many pairs of tool and caller are remembered.
@@ -52,7 +53,7 @@ func (r *rates) allow(t *tooldef.Tool, caller string) *Error {
 	return &Error{
 		Code: RateLimited, RetryAfter: wait,
 		Message: fmt.Sprintf("tool '%s' takes %s in %s from one caller; try again in %s", t.Name,
-			counted(t.Rate.Calls, "call"), period(t.Rate.Per), seconds(wait.Truncate(time.Second)+time.Second)),
+			units.Counted(t.Rate.Calls, "call"), period(t.Rate.Per), seconds(wait.Truncate(time.Second)+time.Second)),
 	}
 }
 

@@ -49,3 +49,7 @@ func TestParseRate(t *testing.T) {
 		assert.ErrorContains(t, err, "rate", "%v", bad)
 	}
 }
+
+func TestCounted(t *testing.T) {
+	assert.Equal(t, []string{"0 tools", "1 tool", "2 tools"}, []string{Counted(0, "tool"), Counted(1, "tool"), Counted(2, "tool")})
+}

@@ -120,7 +120,7 @@ func (p *printer) hostCalls(e *store.Entry) string {
 		b.WriteByte('\n')
 	}
 	if e.HostCallsDropped > 0 {
-		fmt.Fprintf(&b, "and %s more\n", hostapp.Counted(e.HostCallsDropped, "call"))
+		fmt.Fprintf(&b, "and %s more\n", units.Counted(e.HostCallsDropped, "call"))
 	}
 	return p.section("host calls", b.String())
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/versions"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/hostcli/hostflags"
+	"github.com/hukilau/hukilau/go/internal/units"
 	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
@@ -52,7 +53,7 @@ it is interrupted; calls that run may finish then. Changed files are loaded as t
 
 // ready tells a person where the tools are.
 func ready(cmd *cobra.Command, project *hostapp.Project, addr net.Addr) {
-	fmt.Fprintf(cmd.ErrOrStderr(), "serving %s on http://%s (MCP at /mcp)\n", hostapp.Counted(len(project.Tools()), "tool"), addr)
+	fmt.Fprintf(cmd.ErrOrStderr(), "serving %s on http://%s (MCP at /mcp)\n", units.Counted(len(project.Tools()), "tool"), addr)
 	for _, b := range project.Broken() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "broken: %s\n", visible.Message(b.Err.Error()))
 	}

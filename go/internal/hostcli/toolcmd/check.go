@@ -9,6 +9,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/hostcli/hostflags"
+	"github.com/hukilau/hukilau/go/internal/units"
 	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
@@ -61,8 +62,8 @@ func check(cmd *cobra.Command, project *hostapp.Project, grant bool) error {
 			}
 		}
 	}
-	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s, %s, %s\n", hostapp.Counted(report.Tools, "tool"),
-		hostapp.Counted(report.Failures, "error"), hostapp.Counted(report.Rest(grant), "other finding")); err != nil {
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s, %s, %s\n", units.Counted(report.Tools, "tool"),
+		units.Counted(report.Failures, "error"), units.Counted(report.Rest(grant), "other finding")); err != nil {
 		return err
 	}
 	if report.Failures > 0 {
