@@ -67,7 +67,7 @@ func table(out io.Writer, project *hostapp.Project, list []store.Approval) error
 	for i := range list {
 		a := &list[i]
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", visible.Line(a.ID), a.State, clock(a.Created), clock(a.Expires),
-			visible.Line(a.Caller), visible.Line(a.Tool), arguments(project, a))
+			visible.Line(callerOf(a)), visible.Line(a.Tool), arguments(project, a))
 	}
 	return w.Flush()
 }
@@ -135,4 +135,13 @@ func lines(out io.Writer, project *hostapp.Project, list []store.Approval) error
 		}
 	}
 	return nil
+}
+
+// callerOf is who called, for people. Only clients on the standard streams of luau mcp have no name: luau log calls
+// them so, too.
+func callerOf(a *store.Approval) string {
+	if a.Caller == "" {
+		return "mcp"
+	}
+	return a.Caller
 }

@@ -48,7 +48,7 @@ func facts(a *store.Approval) string {
 	fact("id", a.ID)
 	fact("tool", a.Tool)
 	fact("state", string(a.State))
-	fact("caller", a.Caller)
+	fact("caller", callerOf(a))
 	fact("session", a.Session)
 	fact("created", clock(a.Created))
 	fact("expires", clock(a.Expires))
