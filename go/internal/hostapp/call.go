@@ -87,6 +87,8 @@ func (h *Host) noTool(name string) error {
 	switch near := nearest(name, names); {
 	case near != "":
 		text += "; did you mean " + near + "?"
+	case len(h.Project.Broken()) > 0:
+		text += "; these definitions are broken:" + h.Project.brokenLines()
 	case len(names) == 0:
 		text += ", nor any other: `luau tool init " + "NAME` writes one"
 	default:
@@ -99,11 +101,24 @@ func (h *Host) noTool(name string) error {
 func (p *Project) brokenNamed(name string) (list []tooldef.Broken) {
 	for _, b := range p.Broken() {
 		file := filepath.Base(filepath.FromSlash(b.File))
-		if b.Name == name || b.Name == "" && strings.TrimSuffix(file, filepath.Ext(file)) == name {
+		configured := p.Config().Path(p.Config().Tools.Scripts[name].Path)
+		if b.Name == name || configured != "" && configured == p.absolute(b.File) || b.Name == "" && strings.TrimSuffix(file, filepath.Ext(file)) == name {
 			list = append(list, b)
 		}
 	}
 	return list
+}
+
+// brokenLines are the first definitions that are broken, a line each.
+func (p *Project) brokenLines() (text string) {
+	const most = 5
+	for i, b := range p.Broken() {
+		if i == most {
+			return text + fmt.Sprintf("\n... and %d more: `luau tool list`", len(p.Broken())-most)
+		}
+		text += "\n" + p.redact(b.Err.Error())
+	}
+	return text
 }
 
 // teller shows a person what a tool tells while it runs: tabs as they are, later lines indented, and nothing that a

@@ -141,6 +141,8 @@ func (w *walk) start(given string) {
 	file := w.absolute(given)
 	info, err := w.in.Stat(file)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		w.refuse(file, "there is no such file or folder", "check the path; it begins at the folder of the configuration")
 	case err != nil:
 		w.refuse(file, problem(err).Error(), "check the path; it begins at the folder of the configuration")
 	case info.IsDir():

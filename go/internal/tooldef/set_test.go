@@ -132,7 +132,7 @@ func TestLoadSingleFiles(t *testing.T) {
 	names, errs := f.load()
 	require.Equal(t, []string{"w", "x"}, names)
 	require.Equal(t, []string{
-		"gone: no such file; check the path; it begins at the folder of the configuration",
+		"gone: there is no such file or folder; check the path; it begins at the folder of the configuration",
 		"y.lua: the script defines no global table tool; write tool = { name = ..., description = ..., parameters = { ... } }",
 		"z.txt: the name of a tool file ends in .yaml, .yml, .luau or .lua",
 	}, errs)
