@@ -166,7 +166,11 @@ func (c *checker) add(severity Severity, file string, line int, format string, a
 // texts are what a model chooses a tool by.
 func (c *checker) texts() {
 	if strings.TrimSpace(c.tool.Description) == "" {
-		c.add(Warning, c.tool.File, c.tool.Line, "the tool has no description: a model chooses tools by it")
+		severity := Warning
+		if c.tool.Dialect == Execute { // whose scripts have to have one
+			severity = Failure
+		}
+		c.add(severity, c.tool.File, c.tool.Line, "the tool has no description: a model chooses tools by it")
 	}
 	doc, _ := c.tool.Params.Document().(map[string]any)
 	properties, _ := doc["properties"].(map[string]any)
@@ -191,6 +195,9 @@ func CheckEntry(t *Tool) *Finding {
 // entry looks for the function that an invocation calls. That of a Lua tool was there when it was read.
 func (c *checker) entry() {
 	if c.tool.Dialect != Invoke {
+		if c.names.method > 0 {
+			c.add(Failure, c.script, c.names.method, "write tool.execute with a dot: with a colon the parameters are self, and the first name gets the context")
+		}
 		return
 	}
 	if _, err := luau.Compile(c.tool.Chunk, c.tool.Source, luau.CompileOptions{}); err != nil {
@@ -256,7 +263,7 @@ func (n *names) opens(i int) int {
 func (c *checker) defaults() {
 	for _, v := range c.tool.Params.Validate(c.tool.Params.Defaults(map[string]any{})) {
 		if v.Keyword != "required" && v.Pointer != "" { // what a call leaves out is no fault of a default
-			c.add(Warning, c.tool.File, c.tool.Line, "a default does not fit its schema: %s", v.String())
+			c.add(Failure, c.tool.File, c.tool.Line, "a default does not fit its schema: %s", v.String())
 		}
 	}
 }

@@ -189,7 +189,7 @@ examples:
 
 	list = findings(t, "params: {properties: {n: {type: integer, description: d, default: x}}}\n", "function invoke() end")
 	require.Len(t, list, 1)
-	require.Contains(t, list[0], "warning weather.yaml:1 a default does not fit its schema: ")
+	require.Contains(t, list[0], "error weather.yaml:1 a default does not fit its schema: ")
 }
 
 // The global fs of a Lua tool begins in the folder of its script; the SDK's does not.

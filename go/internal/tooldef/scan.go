@@ -14,6 +14,7 @@ type names struct {
 	globalTool bool           // it assigns to a global `tool`
 	localTool  bool           // it has a local of that name at its top level
 	execute    bool           // it defines tool.execute in a statement
+	method     int            // line of a tool:execute, with a colon; 0: none
 	lines      map[string]int // of the fields of the table, by path
 }
 
@@ -56,6 +57,8 @@ func (n *names) mention(i int) {
 		if n.is(i+1, "=") {
 			n.toolTable(i)
 		}
+	case n.is(i-1, "function") && n.is(i+1, ":") && n.is(i+2, "execute"):
+		n.method, n.execute = n.tokens[i].Line, true
 	case n.is(i-1, "function") && n.is(i+1, ".") && n.is(i+2, "execute"),
 		n.is(i+1, ".") && n.is(i+2, "execute") && n.is(i+3, "="):
 		n.execute = true
