@@ -228,7 +228,7 @@ func inSeconds(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// clients are the HTTP clients: one for each policy, so that no tool rides another's connection.
+// clients are the HTTP clients: one for each tool and policy, so that no tool rides another's connection.
 type clients struct {
 	mu   sync.Mutex
 	all  map[string]*httpmod.Client
@@ -239,10 +239,10 @@ func (c *clients) of(t *tooldef.Tool) (*httpmod.Module, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := &t.Permissions
-	key := strings.Join(p.Net, "\n") + "\x00" + strings.Join(p.NetPrivate, "\n")
+	key := t.Name + "\x00" + strings.Join(p.Net, "\n") + "\x00" + strings.Join(p.NetPrivate, "\n")
 	client := c.all[key]
 	if client == nil {
-		made, err := httpmod.New(httpmod.Options{Policy: httpmod.Policy{Net: p.Net, NetPrivate: p.NetPrivate, Served: true}, Wrap: c.wrap})
+		made, err := httpmod.New(httpmod.Options{Policy: httpmod.Policy{Net: p.Net, NetPrivate: p.NetPrivate, Tool: t.Name}, Wrap: c.wrap})
 		if err != nil {
 			return nil, err
 		}

@@ -55,14 +55,14 @@ func TestErrorsOfTheStoreNameNoPath(t *testing.T) {
 func TestAdviceOfPermissionErrors(t *testing.T) {
 	folder := t.TempDir()
 	h := newHost(t, toolhost.Options{Folder: folder, HTTP: func(made *tooldef.Tool) (*httpmod.Module, error) {
-		client, err := httpmod.New(httpmod.Options{Policy: httpmod.Policy{Served: true}})
+		client, err := httpmod.New(httpmod.Options{Policy: httpmod.Policy{Tool: "get"}})
 		return httpmod.NewModule(client), err
 	}}, tool(t, "get", `function invoke(_, args) return require("http").get(args.url) end`),
 		tool(t, "read", `function invoke(_, args) return require("fs").read(args.path) end`),
 		tool(t, "list", `function invoke(_, args) return require("fs").list(args.path) end`),
 		tool(t, "lua", `tool = {} function tool.execute(params) return fs.read(params.path) end`))
 	for _, test := range []struct{ tool, args, want string }{
-		{"get", `{"url":"http://127.0.0.1:8000/x"}`, `add "127.0.0.1:8000" to net_private (permissions of the tool: net_private = ["127.0.0.1:8000"];`},
+		{"get", `{"url":"http://127.0.0.1:8000/x"}`, `add "127.0.0.1:8000" to net_private ([tools.policy.get] in the configuration: net_private = ["127.0.0.1:8000"];`},
 		{"get", `{"url":"http://[::1]:8000/x"}`, `net_private = ["[::1]:8000"];`},
 		{"get", `{"url":"http://127.0.0.1/x"}`, `net_private = ["127.0.0.1"];`},
 		{"get", `{"url":"https://api.example.com/x"}`, `net = ["api.example.com"];`},

@@ -116,7 +116,7 @@ func (r *runner) config() (*engine.Config, error) {
 func (r *runner) grants() *hostmod.Grants {
 	p := &r.tool.Permissions
 	return &hostmod.Grants{
-		Net: p.Net, NetPrivate: p.NetPrivate, Env: p.Env, Read: p.Read, Write: p.Write, Served: true,
+		Net: p.Net, NetPrivate: p.NetPrivate, Env: p.Env, Read: p.Read, Write: p.Write, Tool: r.tool.Name,
 	}
 }
 

@@ -220,7 +220,7 @@ func TestRefusalsSayHowTheOperatorGrants(t *testing.T) {
 	h := newHost(t, toolhost.Options{}, tool(t, "reads", `function invoke() return require("fs").read("data/x.txt") end`))
 	_, failed := call(h, "reads", "{}")
 	require.Equal(t, toolhost.Permission, failed.Code)
-	require.Contains(t, failed.Message, `permissions of the tool: read = ["data"]`)
+	require.Contains(t, failed.Message, `[tools.policy.reads] in the configuration: read = ["data"]`)
 	require.NotContains(t, failed.Message, "command line")
 }
 

@@ -146,7 +146,7 @@ type Grants struct {
 	Env        []string // names of environment variables
 	Read       []string // directories
 	Write      []string // directories
-	Served     bool     // an operator grants, in the script's place: see Advice
+	Tool       string   // whose script it is, and whose operator grants; "": whoever starts the script: see Advice
 
 	// What is taken away from the lists above, and from everything.
 	DenyNet, DenyEnv, DenyRead, DenyWrite []string

@@ -99,7 +99,7 @@ func (i *instance) refusal(name string) error {
 		return nil
 	}
 	return &hostmod.PermissionError{Key: "env",
-		Message: "env.get: the variable " + name + " is not granted; add it to env " + hostmod.Advice(g.Served, "env", name, name)}
+		Message: "env.get: the variable " + name + " is not granted; add it to env " + hostmod.Advice(g.Tool, "env", name, name)}
 }
 
 // covers says whether a list of names has the name, or all.

@@ -44,7 +44,7 @@ func (a access) advice(g *hostmod.Grants, dir string) string {
 	if strings.ContainsAny(dir, " '$&;,*") {
 		text = strconv.Quote(dir)
 	}
-	return hostmod.Advice(g.Served, a.key, dir, text)
+	return hostmod.Advice(g.Tool, a.key, dir, text)
 }
 
 // everything in a list of directories stands for all of them.
@@ -160,7 +160,7 @@ func (i *instance) enterRoot(how access, list []*place) error {
 		if _, dir := innermost(granted, base, p); dir == "" {
 			g := i.vm.Grants()
 			wanted := p.directory(how.inside)
-			if g.Served && hostmod.Inside(base, p.abs) {
+			if g.Tool != "" && hostmod.Inside(base, p.abs) {
 				wanted = fromBase(base, wanted)
 			}
 			return &fault{code: codePermission, path: p.given, key: how.key, message: fmt.Sprintf(

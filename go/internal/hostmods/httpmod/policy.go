@@ -35,8 +35,8 @@ type Policy struct {
 	// HTTPS_PROXY and NO_PROXY name. The proxy itself is not held against the lists.
 	UseProxyEnv bool
 
-	// Served says that an operator grants, and not whoever starts the program: for advice in errors.
-	Served bool
+	// Tool is whose policy it is, where an operator grants, and not whoever starts the program: for advice in errors.
+	Tool string
 }
 
 const (
@@ -48,7 +48,7 @@ const (
 // rules is a Policy made ready for matching.
 type rules struct {
 	all     bool
-	served  bool
+	tool    string
 	public  []hostRule // from Net
 	private places     // from NetPrivate
 	denied  places
@@ -96,7 +96,7 @@ func (p Policy) Check() error {
 }
 
 func (p Policy) compile() (*rules, error) {
-	r := &rules{all: p.AllowAll, served: p.Served}
+	r := &rules{all: p.AllowAll, tool: p.Tool}
 	for _, entry := range p.Net {
 		rule, err := parseHostRule(entry)
 		if err != nil {
@@ -262,7 +262,7 @@ func (r *rules) lacks(key string, t target, why string) *Error {
 	return &Error{
 		Code: CodePermission, Key: key, Host: t.host.name,
 		Message: fmt.Sprintf("no permission to reach %s on port %d%s; to allow it, add %q to %s %s",
-			t.host.name, t.port, why, entry, key, hostmod.Advice(r.served, key, entry, entry)),
+			t.host.name, t.port, why, entry, key, hostmod.Advice(r.tool, key, entry, entry)),
 	}
 }
 
