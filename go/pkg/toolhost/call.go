@@ -104,6 +104,11 @@ func (e *Error) Unwrap() error { return e.cause }
 
 // Call calls a tool and waits for its end. The error is an *Error.
 func (h *Host) Call(ctx context.Context, c Call) (*Result, error) {
+	ctx, done, err := h.use(ctx)
+	if err != nil {
+		return nil, &Error{Code: string(toolhost.Busy), Message: "the host is closed", cause: err}
+	}
+	defer done()
 	answer, failed := h.host.Call(ctx, toolhost.Request{
 		Tool: c.Tool, Args: c.Args, Approval: c.Approval, Sink: sinkOf(&c),
 		Caller: toolhost.Caller{Name: c.Caller, Face: "go", Session: c.Session},

@@ -34,12 +34,18 @@ type Options struct {
 
 // Host has the tools of a project. Any goroutine may use it.
 type Host struct {
-	host *hostapp.Host
+	host  *hostapp.Host
+	alive context.Context // until Close
+	end   context.CancelCauseFunc
 
 	mu     sync.Mutex // of what follows
+	using  sync.WaitGroup
 	ends   []func()
 	closed bool
 }
+
+// ErrClosed is what a Host says after Close.
+var ErrClosed = errors.New("toolhost: the host is closed")
 
 // Open reads the configuration and the tools. A tool that is broken is no error: see Host.Broken. Close the Host.
 func Open(ctx context.Context, o Options) (*Host, error) {
@@ -56,11 +62,30 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	if err != nil {
 		return nil, errors.Join(err, project.Close())
 	}
-	return &Host{host: host}, nil
+	h := &Host{host: host}
+	h.alive, h.end = context.WithCancelCause(context.Background())
+	return h, nil
 }
 
-// Close ends the handlers, waits for calls that were cancelled, and writes what the log still holds. The Host is of no
-// use after that.
+// use begins something that Close ends and waits for: by the end of the context, whose cause says so.
+func (h *Host) use(ctx context.Context) (context.Context, func(), error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, nil, ErrClosed
+	}
+	h.using.Add(1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(h.alive, func() { cancel(context.Cause(h.alive)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+		h.using.Done()
+	}, nil
+}
+
+// Close cancels calls, ends the handlers and servers, waits for all of them, and writes what the log still holds. The
+// Host is of no use after that. It must not be called from Call.Events or Call.Ask.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	ends, again := h.ends, h.closed
@@ -69,6 +94,8 @@ func (h *Host) Close() error {
 	if again {
 		return nil
 	}
+	h.end(toolhost.ErrShutdown)
+	h.using.Wait()
 	for _, end := range ends {
 		end()
 	}
@@ -145,12 +172,24 @@ func (h *Host) Broken() []Broken {
 
 // Reload reads the configuration and the tools again and swaps them in whole. When it fails all stays as it was.
 // Calls that run finish with what they began with.
-func (h *Host) Reload(ctx context.Context) error { return h.host.Reload(ctx) }
+func (h *Host) Reload(ctx context.Context) error {
+	ctx, done, err := h.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return h.host.Reload(ctx)
+}
 
 // Decide approves or denies a call that waits for approval, in the name of an operator. An approved call runs at once
 // where a Handler or Serve is up; otherwise when it is made again with Call.Approval.
 func (h *Host) Decide(ctx context.Context, id string, approve bool, by string) error {
-	_, err := h.host.Store.Approvals.Decide(ctx, id, approve, by)
+	ctx, done, err := h.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	_, err = h.host.Store.Approvals.Decide(ctx, id, approve, by)
 	return err
 }
 
@@ -158,6 +197,11 @@ func (h *Host) Decide(ctx context.Context, id string, approve bool, by string) e
 // ends, and lets calls finish then. "" is what the configuration says. Files that change are loaded as they change.
 // ready is told where the server listens; it may be nil.
 func (h *Host) Serve(ctx context.Context, address string, ready func(net.Addr)) error {
+	ctx, done, err := h.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	return h.host.Serve(ctx, hostapp.Serving{Bind: address, Ready: ready})
 }
 
@@ -165,15 +209,14 @@ func (h *Host) Serve(ctx context.Context, address string, ready func(net.Addr)) 
 // Host and Origin checks and the limits that the configuration asks for. It ends with Close. Put http.StripPrefix
 // around it where it is not at the root.
 func (h *Host) Handler() (http.Handler, error) {
-	handler, end, err := h.host.Handler(hostapp.Serving{})
-	if err != nil {
-		return nil, err
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		end()
-		return nil, errors.New("the host is closed")
+		return nil, ErrClosed
+	}
+	handler, end, err := h.host.Handler(hostapp.Serving{})
+	if err != nil {
+		return nil, err
 	}
 	h.ends = append(h.ends, end)
 	return handler, nil
@@ -181,5 +224,10 @@ func (h *Host) Handler() (http.Handler, error) {
 
 // ServeStdio serves the Model Context Protocol to one client, a message a line, until in or ctx ends.
 func (h *Host) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	ctx, done, err := h.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	return h.host.ServeStdio(toolhost.WithCaller(ctx, toolhost.Caller{Name: "local", Face: "mcp"}), in, out, hostapp.Serving{})
 }

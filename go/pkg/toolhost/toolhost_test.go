@@ -256,3 +256,40 @@ func TestReloadAndOptions(t *testing.T) {
 	require.NoError(t, other.Close())
 	require.NoError(t, other.Close())
 }
+
+// Close ends what runs and says so; afterwards nothing is done that needs what is closed.
+func TestClose(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "tools"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "tools", "loops.yaml"), []byte("name: loops\ndescription: Loops.\nlua: |\n  function invoke(ctx) ctx.emit(1) while true do end end\n"), 0o644))
+	var log bytes.Buffer
+	h := open(t, toolhost.Options{Dir: dir, Log: &log})
+	running, ended := make(chan bool), make(chan error, 2)
+	go func() {
+		_, err := h.Call(t.Context(), toolhost.Call{Tool: "loops", Events: func(context.Context, toolhost.Event) error { running <- true; return nil }})
+		ended <- err
+	}()
+	<-running
+	ready := make(chan net.Addr, 1)
+	go func() { ended <- h.Serve(t.Context(), "127.0.0.1:0", func(addr net.Addr) { ready <- addr }) }()
+	<-ready
+	require.NoError(t, h.Close())
+	for range 2 {
+		if err := <-ended; err != nil {
+			require.ErrorContains(t, err, "shutting down")
+		}
+	}
+	require.NotContains(t, log.String(), "level=ERROR")
+	_, err := h.Call(t.Context(), toolhost.Call{Tool: "loops"})
+	require.ErrorIs(t, err, toolhost.ErrClosed)
+	require.ErrorIs(t, h.Serve(t.Context(), "127.0.0.1:0", nil), toolhost.ErrClosed)
+	require.ErrorIs(t, h.ServeStdio(t.Context(), strings.NewReader(""), io.Discard), toolhost.ErrClosed)
+	require.ErrorIs(t, h.Reload(t.Context()), toolhost.ErrClosed)
+	require.ErrorIs(t, h.Decide(t.Context(), "x", true, "y"), toolhost.ErrClosed)
+	_, err = h.Handler()
+	require.ErrorIs(t, err, toolhost.ErrClosed)
+
+	again, err := toolhost.Open(t.Context(), toolhost.Options{Dir: dir, InMemory: true})
+	require.NoError(t, err)
+	require.NoError(t, again.Close())
+}
