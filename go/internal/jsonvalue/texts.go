@@ -12,6 +12,11 @@ func EachText(tree any, do func(string) string) any {
 		if text := do(string(v)); text != string(v) {
 			return text
 		}
+	case float64:
+		digits := string(AppendNumber(nil, v))
+		if text := do(digits); text != digits {
+			return text
+		}
 	case []any:
 		list := make([]any, len(v))
 		for i, item := range v {

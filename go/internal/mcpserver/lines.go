@@ -131,7 +131,9 @@ func (l *lines) take(line []byte) bool {
 		wrong = l.admit(message)
 	}
 	if wrong != nil {
-		l.refuse(id, wrong.Code, wrong.Message)
+		if !isAnswer(line) { // two sides that answer answers would never end
+			l.refuse(id, wrong.Code, wrong.Message)
+		}
 		return true
 	}
 	select {

@@ -62,3 +62,11 @@ func idOf(text json.RawMessage) (jsonrpc.ID, *jsonrpc.Error) {
 	}
 	return id, nil
 }
+
+// isAnswer says whether a line that is no message was meant as an answer.
+func isAnswer(line []byte) bool {
+	var outer struct {
+		Method, Result, Error json.RawMessage
+	}
+	return json.Unmarshal(line, &outer) == nil && outer.Method == nil && (outer.Result != nil || outer.Error != nil)
+}

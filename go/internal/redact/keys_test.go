@@ -16,13 +16,14 @@ func TestSecretName(t *testing.T) {
 		"token", "access_token", "accessToken", "password", "PGPASSWORD", "user-password", "passwd", "secret", "clientSecret", "api_key",
 		"apikey", "apiKey", "API-Key", "X-Goog-Api-Key", "authorization", "Proxy-Authorization", "cookie", "Set-Cookie", "credentials",
 		"private_key", "privateKey", "PRIVATE KEY", "SECRET_ENV_KEY", "ssh.passphrase",
+		"Password ", "password2", "token_1", "api_keys", "pwd", "passcode",
 	} {
 		assert.True(t, SecretName(name), name)
 		assert.True(t, secretKey([]byte(name)), name)
 		assert.True(t, SecretVariable(name), name)
 	}
 	for _, name := range []string{
-		"", "key", "Key", "monkey", "KEY", "tokens", "max_tokens", "user", "keyboard", "passage", "author", "city", "name", "secretary",
+		"", "2", "key", "Key", "sha256", "key1", "monkey", "KEY", "tokens", "max_tokens", "user", "keyboard", "passage", "author", "city", "name", "secretary",
 		strings.Repeat("x", longestName) + "token",
 	} {
 		assert.False(t, SecretName(name), name)

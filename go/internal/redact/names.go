@@ -16,7 +16,8 @@ const CertainNames = `access_?token|refresh_?token|id_?token|session_?token|clie
 // secretEnds are what names of secrets end with, without regard to case and what is between their words.
 var secretEnds = []string{
 	"token", "password", "passwords", "passwd", "passphrase", "secret", "secrets", "authorization", "credential", "credentials",
-	"cookie", "cookies", "jwt", "apikey", "privatekey", "secretkey", "accesskey", "signingkey", "encryptionkey",
+	"cookie", "cookies", "jwt", "pwd", "passcode", "passcodes", "apikey", "privatekey", "secretkey", "accesskey", "signingkey", "encryptionkey",
+	"apikeys", "privatekeys", "secretkeys", "accesskeys",
 }
 
 // longestName is the length above which a key is no name.
@@ -26,6 +27,9 @@ const longestName = 100
 func SecretName(key string) bool { return secretName(key) }
 
 func secretName[T string | []byte](key T) bool {
+	for len(key) > 0 && (key[len(key)-1] >= '0' && key[len(key)-1] <= '9' || key[len(key)-1] == ' ' || key[len(key)-1] == '_') {
+		key = key[:len(key)-1] // password2
+	}
 	if len(key) == 0 || len(key) > longestName || !strings.ContainsRune("delnsty", rune(key[len(key)-1]|0x20)) {
 		return false // no name of secretEnds ends so
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -131,7 +132,7 @@ func (b *buffer) free() {
 func (x *exchange) write(p reply) {
 	h := x.w.Header()
 	if p.call != "" {
-		h["Location"] = []string{"/calls/" + p.call}
+		h["Location"] = []string{x.prefix() + "/calls/" + p.call}
 	}
 	if p.replayed {
 		h["Idempotent-Replayed"] = []string{"true"}
@@ -140,6 +141,15 @@ func (x *exchange) write(p reply) {
 		h["Retry-After"] = []string{strconv.Itoa(int(math.Ceil(p.retry.Seconds())))}
 	}
 	x.writeJSON(p.status, p.body)
+}
+
+// prefix is what another server has taken off the path before it handed the request over.
+func (x *exchange) prefix() string {
+	asked, _, _ := strings.Cut(x.r.RequestURI, "?")
+	if before, found := strings.CutSuffix(asked, x.r.URL.EscapedPath()); found && strings.HasPrefix(before, "/") {
+		return before
+	}
+	return ""
 }
 
 func (x *exchange) writeJSON(status int, body []byte) { x.writeBody(status, typeJSON, body) }

@@ -120,7 +120,7 @@ func (s *Server) decide(x *exchange, id string) {
 		return
 	}
 	if approve {
-		x.w.Header().Set("Location", "/calls/"+a.ID)
+		x.w.Header().Set("Location", x.prefix()+"/calls/"+a.ID)
 		s.runApproved(&a)
 	}
 	x.value(http.StatusOK, s.approvalTree(&a))

@@ -261,7 +261,7 @@ func TestErrorsHaveNoSecrets(t *testing.T) {
 		tool(t, "raises", `error({ code = "c", message = "key 12345", n = 12345, ok = true, deep = { key = "12345", list = { "true" } } })`))
 	a := f.do("POST", "/tools/raises", "")
 	require.JSONEq(t, `{"error":{"code":"tool_error","message":"key [redacted]","detail":"c","data":{"code":"c","message":"key [redacted]",
-		"n":12345,"ok":true,"deep":{"key":"[redacted]","list":["[redacted]"]}}}}`, a.body)
+		"n":"[redacted]","ok":true,"deep":{"key":"[redacted]","list":["[redacted]"]}}}}`, a.body)
 }
 
 // X10: bodies that are not a JSON object.

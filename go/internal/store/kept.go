@@ -43,7 +43,7 @@ func (k *keptRoom) begin(ctx context.Context, caller string, fn func(*tx) error)
 			return err
 		}
 		if full != nil {
-			if err = k.forget(t); err != nil {
+			if err = k.forget(t, caller); err != nil {
 				return err
 			}
 			if full, err = k.full(t, caller); err != nil || full != nil {
@@ -73,8 +73,9 @@ func (k *keptRoom) full(t *tx, caller string) (full, err error) {
 }
 
 func (k *keptRoom) noRoom(who string, count, size int64) error {
-	return failure(CodeFull, "%s keeps %d answers and outcomes of %d bytes, and there is no room for more; they are forgotten after %.0f hours: "+
-		"until then call without an Idempotency-Key and wait for the answer, or raise [state] max_kept", who, count, size, AnswerLasts.Hours())
+	return failure(CodeFull, "%s keeps %d answers and outcomes of %d bytes, and there is no room for more; they are forgotten after %.0f hours, "+
+		"and answers after %.0f minutes where there is no room: call without an Idempotency-Key and wait for the answer, or raise [state] max_kept",
+		who, count, size, AnswerLasts.Hours(), surelyKept.Minutes())
 }
 
 // fits says whether there is room for so many bytes more.
@@ -83,9 +84,18 @@ func (k *keptRoom) fits(t *tx, caller string, size int) (bool, error) {
 	return err == nil && u.size+int64(size) <= k.size && u.ownSize+int64(size) <= k.sizePerCaller, err
 }
 
+// surelyKept is how long an answer is kept whatever comes: who sends a request again does so soon. Whoever sends so many
+// that there is no room for a day of them loses the oldest.
+const surelyKept = 10 * time.Minute
+
+func oldestRequests(now time.Time, caller string) rule {
+	return rule{"requests", "SELECT rowid FROM requests WHERE caller = ? AND status > 0 AND expires <= ? ORDER BY expires",
+		[]any{caller, micros(now.Add(AnswerLasts - surelyKept))}}
+}
+
 // forget deletes some of what is old: Trim comes by seldom.
-func (k *keptRoom) forget(t *tx) error {
-	for _, r := range []rule{oldRequests(k.now()), oldCalls(k.presence, k.now(), callsLast)} {
+func (k *keptRoom) forget(t *tx, caller string) error {
+	for _, r := range []rule{oldRequests(k.now()), oldCalls(k.presence, k.now(), callsLast), oldestRequests(k.now(), caller)} {
 		if _, err := t.exec(r.deletion(), r.args...); err != nil {
 			return err
 		}

@@ -145,3 +145,22 @@ func TestWhatIsKeptIsCounted(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, countKept(t, path))
 }
+
+// Who keeps more than there is room for loses what is oldest, but nothing of the last minutes.
+func TestTheOldestAnswersMakeRoom(t *testing.T) {
+	c := newClock()
+	s := open(t, smallRoom(store.Memory, c))
+	answer(t, s, "a", "1", 1900)
+	answer(t, s, "a", "2", 1900)
+	c.Advance(9 * time.Minute)
+	_, err := beginOf(t, s, "a", "3")
+	requireCode(t, err, store.CodeFull, "10 minutes")
+	c.Advance(2 * time.Minute)
+	answer(t, s, "a", "3", 1900)
+	again, err := beginOf(t, s, "a", "3")
+	require.NoError(t, err)
+	require.Equal(t, store.Answered, again.Kind)
+	anew, err := beginOf(t, s, "a", "1")
+	require.NoError(t, err)
+	require.Equal(t, store.New, anew.Kind, "it was forgotten")
+}

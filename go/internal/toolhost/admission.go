@@ -127,6 +127,13 @@ func (a *admission) close() {
 	a.closed = true
 }
 
+// open takes calls again.
+func (a *admission) open() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.closed = false
+}
+
 // load says how many calls run and wait.
 func (a *admission) load() (running, waiting int) {
 	a.mu.Lock()

@@ -15,6 +15,7 @@ type callContext struct {
 	context.Context // the caller's
 	call            *call
 	deadline        time.Time
+	cause           error // of its end by that
 
 	mu     sync.Mutex
 	timed  context.Context // nil until it is needed
@@ -23,11 +24,11 @@ type callContext struct {
 }
 
 func newCallContext(outer context.Context, c *call, limit time.Duration) *callContext {
-	deadline := time.Now().Add(limit)
+	deadline, cause := time.Now().Add(limit), errTime
 	if earlier, ok := outer.Deadline(); ok && earlier.Before(deadline) {
-		deadline = earlier
+		deadline, cause = earlier, errCallersTime
 	}
-	return &callContext{Context: outer, call: c, deadline: deadline}
+	return &callContext{Context: outer, call: c, deadline: deadline, cause: cause}
 }
 
 // whole makes the context with all that belongs to one.
@@ -35,7 +36,7 @@ func (x *callContext) whole() context.Context {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.timed == nil {
-		x.timed, x.cancel = context.WithDeadlineCause(x.Context, x.deadline, errTime)
+		x.timed, x.cancel = context.WithDeadlineCause(x.Context, x.deadline, x.cause)
 		if x.over {
 			x.cancel()
 		}

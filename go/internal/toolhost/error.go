@@ -76,8 +76,11 @@ func (e *Error) ErrorFields() map[string]any {
 	return fields
 }
 
-// errTime is the cause of a run's end when its own time is over.
-var errTime = fmt.Errorf("%w", context.DeadlineExceeded)
+// The causes of a run's end when its own time is over, or that of whoever called.
+var (
+	errTime        = fmt.Errorf("%w", context.DeadlineExceeded)
+	errCallersTime = fmt.Errorf("%w", context.DeadlineExceeded)
+)
 
 // invalidResult is the Detail of a result that is not what the tool says of it.
 const invalidResult = "invalid_result"
@@ -97,8 +100,8 @@ func failure(ctx context.Context, tool *tooldef.Tool, limit time.Duration, err e
 	switch {
 	case errors.Is(err, errTime):
 		return &Error{Code: Timeout, Message: fmt.Sprintf("tool '%s' timed out after %s", tool.Name, seconds(limit)), Detail: "timeout", cause: err}
-	case ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded):
-		return &Error{Code: Timeout, Message: fmt.Sprintf("tool '%s' timed out: the deadline of the call that called it", tool.Name), Detail: "timeout", cause: err}
+	case errors.Is(err, errCallersTime), ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		return &Error{Code: Timeout, Message: fmt.Sprintf("tool '%s' timed out: its caller waits no longer", tool.Name), Detail: "timeout", cause: err}
 	case errors.Is(context.Cause(ctx), ErrShutdown):
 		return &Error{Code: Cancelled, Message: "the call was cancelled: " + ErrShutdown.Error(), Detail: shutdown, RetryAfter: time.Second, cause: err}
 	case ctx.Err() != nil:

@@ -164,6 +164,9 @@ func (h *Host) Drain(ctx context.Context) error {
 	return h.underway.wait(ctx)
 }
 
+// Resume takes calls again, after a Drain.
+func (h *Host) Resume() { h.admitted.open() }
+
 // Close frees all VMs. Calls that run finish.
 func (h *Host) Close() {
 	h.Serve(noTools{})

@@ -38,9 +38,10 @@ func (c *call) record(answer *Answer, failed *Error) {
 	if o.Store == nil || c.tool == nil {
 		return
 	}
+	hostCalls, dropped := c.hostCalls()
 	entry := store.Entry{
 		ID: c.id, Time: c.began, Duration: took, Tool: c.tool.Name, Version: c.tool.Hash, Face: c.req.Caller.Face,
-		Caller: c.req.Caller.Name, Status: status, Arguments: payload(args, shown), HostCalls: c.hostCalls(), HostCallsDropped: c.told.more,
+		Caller: c.req.Caller.Name, Status: status, Arguments: payload(args, shown), HostCalls: hostCalls, HostCallsDropped: dropped,
 	}
 	switch {
 	case c.parent != nil:
@@ -119,10 +120,10 @@ func (c *call) shown(args []byte) func(string) string {
 	return func(text string) string { return own.Text(c.host.options.Redact(text)) }
 }
 
-func (c *call) hostCalls() []store.HostCall {
+// hostCalls are those that have ended, and how many more there were. Of a run that was ended some may still end.
+func (c *call) hostCalls() (calls []store.HostCall, more int) {
 	c.told.mu.Lock()
 	defer c.told.mu.Unlock()
-	var calls []store.HostCall
 	for _, w := range c.told.waits {
 		made := store.HostCall{Name: w.Function, Duration: w.Took}
 		if w.Err != nil {
@@ -130,5 +131,5 @@ func (c *call) hostCalls() []store.HostCall {
 		}
 		calls = append(calls, made)
 	}
-	return calls
+	return calls, c.told.more
 }

@@ -3,6 +3,7 @@ package toolhost
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -109,38 +110,51 @@ func (h *Host) Call(ctx context.Context, c Call) (*Result, error) {
 		return nil, &Error{Code: string(toolhost.Busy), Message: "the host is closed", cause: err}
 	}
 	defer done()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	answer, failed := h.host.Call(ctx, toolhost.Request{
-		Tool: c.Tool, Args: c.Args, Approval: c.Approval, Sink: sinkOf(&c),
+		Tool: c.Tool, Args: c.Args, Approval: c.Approval, Sink: sinkOf(&c, cancel),
 		Caller: toolhost.Caller{Name: c.Caller, Face: "go", Session: c.Session},
 	})
 	if failed != nil {
+		var behind error = failed
+		if cause := context.Cause(ctx); cause != nil {
+			behind = errors.Join(cause, failed)
+		}
 		return nil, &Error{
 			Code: string(failed.Code), Message: failed.Message, Path: failed.Path, Detail: failed.Detail, Data: failed.Data,
-			RetryAfter: failed.RetryAfter, ID: failed.ID, cause: failed,
+			RetryAfter: failed.RetryAfter, ID: failed.ID, cause: behind,
 		}
 	}
 	return &Result{ID: answer.ID, JSON: answer.JSON, Took: answer.Took, Tokens: answer.Tokens}, nil
 }
 
 // sinkOf is nil where nobody listens: a tool is told nothing of who does not.
-func sinkOf(c *Call) toolhost.Sink {
+func sinkOf(c *Call, cancel context.CancelCauseFunc) toolhost.Sink {
 	switch {
 	case c.Ask != nil:
-		return asking{sink{c}}
+		return asking{sink{c, cancel}}
 	case c.Events != nil:
-		return sink{c}
+		return sink{c, cancel}
 	}
 	return nil
 }
 
 // sink makes events of what a tool tells.
-type sink struct{ call *Call }
+type sink struct {
+	call   *Call
+	cancel context.CancelCauseFunc
+}
 
 func (s sink) tell(ctx context.Context, e Event) error {
 	if s.call.Events == nil {
 		return nil
 	}
-	return s.call.Events(ctx, e)
+	err := s.call.Events(ctx, e)
+	if err != nil {
+		s.cancel(err) // whatever the script makes of it
+	}
+	return err
 }
 
 // Emit implements toolhost.Sink.

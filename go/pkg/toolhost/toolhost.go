@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -28,15 +29,18 @@ type Options struct {
 	InMemory bool
 	// Log gets records of tools and of what goes wrong, as lines of text; nil: nothing is logged.
 	Log io.Writer
+	// Version is that of the program, as clients of the servers are told.
+	Version string
 	// LogLevel is the least level of records: "debug", "info" (each call), "warn", "error"; "": as configured, else "warn".
 	LogLevel string
 }
 
 // Host has the tools of a project. Any goroutine may use it.
 type Host struct {
-	host  *hostapp.Host
-	alive context.Context // until Close
-	end   context.CancelCauseFunc
+	host    *hostapp.Host
+	version string
+	alive   context.Context // until Close
+	end     context.CancelCauseFunc
 
 	mu     sync.Mutex // of what follows
 	using  sync.WaitGroup
@@ -62,7 +66,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	if err != nil {
 		return nil, errors.Join(err, project.Close())
 	}
-	h := &Host{host: host}
+	h := &Host{host: host, version: o.Version}
 	h.alive, h.end = context.WithCancelCause(context.Background())
 	return h, nil
 }
@@ -181,20 +185,26 @@ func (h *Host) Reload(ctx context.Context) error {
 	return h.host.Reload(ctx)
 }
 
-// Decide approves or denies a call that waits for approval, in the name of an operator. An approved call runs at once
-// where a Handler or Serve is up; otherwise when it is made again with Call.Approval.
+// Decide approves or denies a call that waits for approval, in the name of an operator, who is not the Caller of that
+// call. An approved call runs at once where a Handler or Serve is up; otherwise when it is made again with
+// Call.Approval.
 func (h *Host) Decide(ctx context.Context, id string, approve bool, by string) error {
 	ctx, done, err := h.use(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
+	if approve {
+		if made, err := h.host.Store.Approvals.Get(ctx, id); err == nil && made.Caller == by {
+			return fmt.Errorf("toolhost: %q made the call %s, and cannot approve it", by, id)
+		}
+	}
 	_, err = h.host.Store.Approvals.Decide(ctx, id, approve, by)
 	return err
 }
 
 // Serve serves the tools over HTTP and the Model Context Protocol on an address such as "127.0.0.1:8787" until ctx
-// ends, and lets calls finish then. "" is what the configuration says. Files that change are loaded as they change.
+// ends, and lets calls finish then: meanwhile no others are taken, of the program's own neither. "" is what the configuration says. Files that change are loaded as they change.
 // ready is told where the server listens; it may be nil.
 func (h *Host) Serve(ctx context.Context, address string, ready func(net.Addr)) error {
 	ctx, done, err := h.use(ctx)
@@ -202,7 +212,8 @@ func (h *Host) Serve(ctx context.Context, address string, ready func(net.Addr)) 
 		return err
 	}
 	defer done()
-	return h.host.Serve(ctx, hostapp.Serving{Bind: address, Ready: ready})
+	defer h.host.Resume()
+	return h.host.Serve(ctx, hostapp.Serving{Bind: address, Ready: ready, Version: h.version})
 }
 
 // Handler serves the same within a server of the program: routes such as /tools/NAME and /mcp, with the token, the
@@ -214,12 +225,20 @@ func (h *Host) Handler() (http.Handler, error) {
 	if h.closed {
 		return nil, ErrClosed
 	}
-	handler, end, err := h.host.Handler(hostapp.Serving{})
+	handler, end, err := h.host.Handler(hostapp.Serving{Version: h.version})
 	if err != nil {
 		return nil, err
 	}
 	h.ends = append(h.ends, end)
-	return handler, nil
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, done, err := h.use(r.Context())
+		if err != nil {
+			http.Error(w, ErrClosed.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		defer done()
+		handler.ServeHTTP(w, r.WithContext(ctx))
+	}), nil
 }
 
 // ServeStdio serves the Model Context Protocol to one client, a message a line, until in or ctx ends.
@@ -229,5 +248,5 @@ func (h *Host) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 		return err
 	}
 	defer done()
-	return h.host.ServeStdio(toolhost.WithCaller(ctx, toolhost.Caller{Name: "local", Face: "mcp"}), in, out, hostapp.Serving{})
+	return h.host.ServeStdio(toolhost.WithCaller(ctx, toolhost.Caller{Name: "local", Face: "mcp"}), in, out, hostapp.Serving{Version: h.version})
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -49,6 +50,7 @@ lua: |
     return if ok then answer else { code = answer.code }
   end
 `,
+	"tools/tells.yaml":  "name: tells\ndescription: Tells.\nlua: |\n  function invoke(ctx) for i = 1, 1e9 do pcall(ctx.emit, i) end end\n",
 	"tools/fails.yaml":  "name: fails\ndescription: Fails.\nlua: |\n  function invoke() error({ code = 'sold_out', message = 'none', left = 0 }) end\n",
 	"tools/pay.yaml":    "name: pay\ndescription: Pays.\nlua: |\n  function invoke() return 'paid' end\n",
 	"tools/broken.yaml": "name: broken\ndescripton: typo\n",
@@ -76,7 +78,7 @@ func TestToolsAreDescribed(t *testing.T) {
 	for _, tool := range h.Tools() {
 		names = append(names, tool.Name)
 	}
-	require.Equal(t, []string{"asks", "fails", "greet", "pay"}, names)
+	require.Equal(t, []string{"asks", "fails", "greet", "pay", "tells"}, names)
 	greet, ok := h.Tool("greet")
 	require.True(t, ok)
 	require.Equal(t, []any{"Greeter", "Greets.", []string{"polite"}, false, "tools/greet.yaml"}, []any{greet.Title, greet.Description, greet.Tags, greet.Approve, greet.File})
@@ -116,9 +118,14 @@ func TestCallAndItsEvents(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(result.JSON), "Ann 1test", "a session has its own state")
 
-	call.Events = func(context.Context, toolhost.Event) error { return io.ErrUnexpectedEOF }
+	told = nil
+	call.Tool, call.Events = "tells", func(_ context.Context, e toolhost.Event) error {
+		told = append(told, e)
+		return io.ErrUnexpectedEOF
+	}
 	_, err = h.Call(t.Context(), call)
-	require.Error(t, err)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.Len(t, told, 1, "its error ends the call, even where the script catches it")
 }
 
 func TestCallsThatFail(t *testing.T) {
@@ -138,6 +145,7 @@ func TestCallsThatFail(t *testing.T) {
 
 	failed = failure(toolhost.Call{Tool: "pay", Caller: "ann"})
 	require.Equal(t, "needs_approval", failed.Code)
+	require.ErrorContains(t, h.Decide(t.Context(), failed.ID, true, "ann"), "cannot approve it")
 	require.NoError(t, h.Decide(t.Context(), failed.ID, true, "bob"))
 	result, err := h.Call(t.Context(), toolhost.Call{Tool: "pay", Caller: "ann", Approval: failed.ID})
 	require.NoError(t, err)
@@ -147,6 +155,11 @@ func TestCallsThatFail(t *testing.T) {
 	cancel()
 	_, err = h.Call(ctx, toolhost.Call{Tool: "greet", Args: []byte(`{"name":"x"}`)})
 	require.ErrorContains(t, err, "cancelled")
+	require.ErrorIs(t, err, context.Canceled)
+	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = h.Call(ctx, toolhost.Call{Tool: "tells"})
+	require.ErrorContains(t, err, "timeout: tool 'tells' timed out: its caller waits no longer")
 }
 
 func TestAsk(t *testing.T) {
@@ -197,6 +210,13 @@ func TestHandlerWithinAnotherServer(t *testing.T) {
 	require.Contains(t, body, "hello Bo")
 
 	// A call that is approved by the program runs on its own.
+	r, err := http.NewRequest("POST", server.URL+"/agents/tools/greet?x=1", strings.NewReader(`{"name":"Cy"}`))
+	require.NoError(t, err)
+	r.Header.Set("Prefer", "respond-async")
+	response, err := server.Client().Do(r)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Regexp(t, "^/agents/calls/", response.Header.Get("Location"))
 	_, body = post("/tools/pay", "")
 	var waits struct{ Call string }
 	require.NoError(t, json.Unmarshal([]byte(body), &waits))
@@ -209,9 +229,24 @@ func TestHandlerWithinAnotherServer(t *testing.T) {
 		require.NoError(t, err)
 		return strings.Contains(string(text), `"result":"paid"`)
 	}, 30e9, 10e6)
+	// Close ends calls that came by it.
+	slow := make(chan int, 1)
+	go func() {
+		status, _ := post("/tools/tells", "")
+		slow <- status
+	}()
+	require.Eventually(t, func() bool {
+		response, err := server.Client().Get(server.URL + "/agents/metrics")
+		require.NoError(t, err)
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		return strings.Contains(string(text), "hukilau_calls_running 1")
+	}, 30e9, 10e6)
 	require.NoError(t, h.Close())
-	_, err = h.Handler()
-	require.Error(t, err)
+	require.Equal(t, 503, <-slow)
+	status, _ = post("/tools/greet", `{"name":"Bo"}`)
+	require.Equal(t, 503, status)
 }
 
 func TestServe(t *testing.T) {
@@ -227,6 +262,8 @@ func TestServe(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	cancel()
 	require.NoError(t, <-ended)
+	_, err = h.Call(t.Context(), toolhost.Call{Tool: "greet", Args: []byte(`{"name":"x"}`)})
+	require.NoError(t, err, "the host goes on without the server")
 
 	in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}` + "\n")
 	var out bytes.Buffer
@@ -264,7 +301,7 @@ func TestClose(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tools", "loops.yaml"), []byte("name: loops\ndescription: Loops.\nlua: |\n  function invoke(ctx) ctx.emit(1) while true do end end\n"), 0o644))
 	var log bytes.Buffer
 	h := open(t, toolhost.Options{Dir: dir, Log: &log})
-	running, ended := make(chan bool), make(chan error, 2)
+	running, ended := make(chan bool), make(chan error, 3)
 	go func() {
 		_, err := h.Call(t.Context(), toolhost.Call{Tool: "loops", Events: func(context.Context, toolhost.Event) error { running <- true; return nil }})
 		ended <- err
@@ -273,10 +310,12 @@ func TestClose(t *testing.T) {
 	ready := make(chan net.Addr, 1)
 	go func() { ended <- h.Serve(t.Context(), "127.0.0.1:0", func(addr net.Addr) { ready <- addr }) }()
 	<-ready
+	in, _ := io.Pipe()
+	go func() { ended <- h.ServeStdio(t.Context(), in, io.Discard) }()
 	require.NoError(t, h.Close())
-	for range 2 {
+	for range 3 {
 		if err := <-ended; err != nil {
-			require.ErrorContains(t, err, "shutting down")
+			require.True(t, strings.Contains(err.Error(), "shutting down") || errors.Is(err, toolhost.ErrClosed), err.Error())
 		}
 	}
 	require.NotContains(t, log.String(), "level=ERROR")
