@@ -37,17 +37,24 @@ type lines struct {
 	inFlight map[jsonrpc.ID]bool // calls that are not answered yet; true: the client has cancelled it
 	writing  int                 // answers that are being sent
 	idle     chan struct{}       // closed when all is answered, once in has ended
-	out      io.Writer
-	write    sync.Mutex // one message at a time
+	outgoing chan outgoing
+}
+
+// outgoing is a line to be written, and who waits for that.
+type outgoing struct {
+	text []byte
+	done chan<- error
 }
 
 func newLines(in io.Reader, out io.Writer, o *Options) *lines {
 	l := &lines{
-		in: bufio.NewReaderSize(in, 64<<10), maxLine: o.MaxMessage, maxInFlight: o.MaxInFlight, grace: o.Grace, logger: o.Logger, out: out,
+		in: bufio.NewReaderSize(in, 64<<10), maxLine: o.MaxMessage, maxInFlight: o.MaxInFlight, grace: o.Grace, logger: o.Logger,
 		incoming: make(chan jsonrpc.Message), closed: make(chan struct{}), unread: make(chan struct{}), inFlight: map[jsonrpc.ID]bool{},
 	}
 	l.closer, _ = in.(io.Closer)
+	l.outgoing = make(chan outgoing)
 	go l.read()
+	go l.write(out)
 	return l
 }
 
@@ -220,12 +227,33 @@ func (l *lines) answered() {
 	l.wake()
 }
 
-// send writes one line at once.
+// send writes one line. Once the connection is closed nobody waits for a client that reads nothing.
 func (l *lines) send(text []byte) error {
-	l.write.Lock()
-	defer l.write.Unlock()
-	_, err := l.out.Write(append(text, '\n'))
-	return err
+	done := make(chan error, 1)
+	select {
+	case l.outgoing <- outgoing{append(text, '\n'), done}:
+	case <-l.closed:
+		return io.ErrClosedPipe
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-l.closed:
+		return io.ErrClosedPipe
+	}
+}
+
+// write writes one line at a time, until the connection is closed.
+func (l *lines) write(out io.Writer) {
+	for {
+		select {
+		case line := <-l.outgoing:
+			_, err := out.Write(line.text)
+			line.done <- err
+		case <-l.closed:
+			return
+		}
+	}
 }
 
 // refuse answers what is no request: id is null where it is not known.

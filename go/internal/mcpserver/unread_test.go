@@ -61,3 +61,11 @@ func TestUnreadAnswersKeepNobody(t *testing.T) {
 	}
 	fromServer.Close()
 }
+
+// An answer that belongs to nothing is no reason for another one: two sides that do so would never end.
+func TestAnswersAreNotAnswered(t *testing.T) {
+	f := servingWith(t, toolhost.Options{}, mcpserver.Options{}, tool(t, "echo", echo))
+	p := f.greeted(t, "2025-11-25", "{}")
+	p.send(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"not mine"}}`, `{"jsonrpc":"2.0","id":1.5,"result":{}}`, callOf("7", "echo", "{}"))
+	require.Equal(t, "7", fmt.Sprint(p.next()["id"]))
+}
