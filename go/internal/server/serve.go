@@ -67,7 +67,7 @@ func (s *Server) drain(h *http.Server, end context.CancelCauseFunc) {
 	cancel()
 	if err != nil {
 		o.Logger.Warn("calls still run after the time to drain; they are cancelled", "error", err.Error())
-		end(toolhost.ErrShutdown)
+		o.Host.Cancel()
 	}
 	s.Close()
 	if !s.shutdown(h) {

@@ -318,7 +318,7 @@ func (c *call) invoke(outer context.Context) (*Answer, *Error) {
 		return nil, scriptFailure(err, luau.CodeOf(err))
 	}
 	limit := c.runner.timeout()
-	ctx := newCallContext(c.goOutside(outer), c, limit)
+	ctx := newCallContext(c.goOutside(outer), c.host.ending.Load().ctx, c, limit)
 	defer ctx.end()
 	c.runContext = ctx
 	c.setDeadline(ctx.deadline, limit)

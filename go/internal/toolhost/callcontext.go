@@ -15,7 +15,8 @@ type callContext struct {
 	context.Context // the caller's
 	call            *call
 	deadline        time.Time
-	cause           error // of its end by that
+	cause           error           // of its end by that
+	ending          context.Context // of all calls
 
 	mu     sync.Mutex
 	timed  context.Context // nil until it is needed
@@ -23,12 +24,12 @@ type callContext struct {
 	over   bool
 }
 
-func newCallContext(outer context.Context, c *call, limit time.Duration) *callContext {
+func newCallContext(outer, ending context.Context, c *call, limit time.Duration) *callContext {
 	deadline, cause := time.Now().Add(limit), errTime
 	if earlier, ok := outer.Deadline(); ok && earlier.Before(deadline) {
 		deadline, cause = earlier, errCallersTime
 	}
-	return &callContext{Context: outer, call: c, deadline: deadline, cause: cause}
+	return &callContext{Context: outer, call: c, deadline: deadline, cause: cause, ending: ending}
 }
 
 // whole makes the context with all that belongs to one.
@@ -36,7 +37,14 @@ func (x *callContext) whole() context.Context {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.timed == nil {
-		x.timed, x.cancel = context.WithDeadlineCause(x.Context, x.deadline, x.cause)
+		outer, cancel := context.WithCancelCause(x.Context)
+		timed, stopTimer := context.WithDeadlineCause(outer, x.deadline, x.cause)
+		stop := context.AfterFunc(x.ending, func() { cancel(context.Cause(x.ending)) })
+		x.timed, x.cancel = timed, func() {
+			stop()
+			stopTimer()
+			cancel(nil)
+		}
 		if x.over {
 			x.cancel()
 		}
@@ -65,7 +73,7 @@ func (x *callContext) Err() error {
 	x.mu.Lock()
 	running := x.timed == nil && !x.over
 	x.mu.Unlock()
-	if running && x.Context.Err() == nil && time.Now().Before(x.deadline) {
+	if running && x.Context.Err() == nil && x.ending.Err() == nil && time.Now().Before(x.deadline) {
 		return nil
 	}
 	return x.whole().Err()

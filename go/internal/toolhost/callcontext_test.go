@@ -16,7 +16,7 @@ func TestCallContext(t *testing.T) {
 	outer, cancel := context.WithCancelCause(context.WithValue(t.Context(), key{}, "outer"))
 	defer cancel(nil)
 	c := &call{}
-	x := newCallContext(outer, c, time.Hour)
+	x := newCallContext(outer, context.Background(), c, time.Hour)
 	require.NoError(t, x.Err())
 	require.NoError(t, context.Cause(x))
 	require.Same(t, c, callOf(x))
@@ -36,17 +36,17 @@ func TestCallContext(t *testing.T) {
 
 func TestCallContextEndsWithoutAnybodyWaiting(t *testing.T) {
 	outer, cancel := context.WithCancelCause(t.Context())
-	x := newCallContext(outer, &call{}, time.Hour)
+	x := newCallContext(outer, context.Background(), &call{}, time.Hour)
 	gone := errors.New("gone")
 	cancel(gone)
 	require.ErrorIs(t, x.Err(), context.Canceled)
 	require.ErrorIs(t, context.Cause(x), gone)
 
-	x = newCallContext(t.Context(), &call{}, -time.Second)
+	x = newCallContext(t.Context(), context.Background(), &call{}, -time.Second)
 	require.ErrorIs(t, x.Err(), context.DeadlineExceeded)
 	require.ErrorIs(t, context.Cause(x), errTime)
 
-	x = newCallContext(t.Context(), &call{}, time.Hour)
+	x = newCallContext(t.Context(), context.Background(), &call{}, time.Hour)
 	x.end()
 	require.ErrorIs(t, x.Err(), context.Canceled)
 	<-x.Done()
@@ -56,14 +56,25 @@ func TestCallContextHasItsDeadline(t *testing.T) {
 	outer, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	sooner, _ := outer.Deadline()
-	got, ok := newCallContext(outer, &call{}, time.Hour).Deadline()
+	got, ok := newCallContext(outer, context.Background(), &call{}, time.Hour).Deadline()
 	require.True(t, ok)
 	require.Equal(t, sooner, got)
 
-	x := newCallContext(t.Context(), &call{}, time.Millisecond)
+	x := newCallContext(t.Context(), context.Background(), &call{}, time.Millisecond)
 	<-x.Done()
 	require.ErrorIs(t, context.Cause(x), errTime)
 	done := make(chan struct{})
 	context.AfterFunc(x, func() { close(done) })
 	<-done
+}
+
+func TestCallContextEndsWithAll(t *testing.T) {
+	ending := newEnding()
+	x := newCallContext(t.Context(), ending.ctx, &call{}, time.Hour)
+	defer x.end()
+	require.NoError(t, x.Err())
+	ending.cancel(ErrShutdown)
+	<-x.Done()
+	require.ErrorIs(t, x.Err(), context.Canceled)
+	require.ErrorIs(t, context.Cause(x), ErrShutdown)
 }

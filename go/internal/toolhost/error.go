@@ -102,7 +102,7 @@ func failure(ctx context.Context, tool *tooldef.Tool, limit time.Duration, err e
 		return &Error{Code: Timeout, Message: fmt.Sprintf("tool '%s' timed out after %s", tool.Name, seconds(limit)), Detail: "timeout", cause: err}
 	case errors.Is(err, errCallersTime), ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		return &Error{Code: Timeout, Message: fmt.Sprintf("tool '%s' timed out: its caller waits no longer", tool.Name), Detail: "timeout", cause: err}
-	case errors.Is(context.Cause(ctx), ErrShutdown):
+	case errors.Is(err, ErrShutdown), errors.Is(context.Cause(ctx), ErrShutdown):
 		return &Error{Code: Cancelled, Message: "the call was cancelled: " + ErrShutdown.Error(), Detail: shutdown, RetryAfter: time.Second, cause: err}
 	case ctx.Err() != nil:
 		return &Error{Code: Cancelled, Message: "the call was cancelled", Detail: "cancelled", cause: err}

@@ -75,6 +75,7 @@ type Host struct {
 	keys       *kvmod.Store // of scripts, apart for each tool; they outlive a reload
 	unapproved unapproved
 	underway   underway
+	ending     atomic.Pointer[ending]
 	held       atomic.Int64 // bytes of Options.Values
 
 	mu      sync.Mutex // of what changes the set
@@ -111,6 +112,7 @@ func New(o Options) *Host {
 	}
 	h := &Host{options: o, keys: kvmod.NewStore(kvmod.Options{}), counted: map[string]*counters{}, admitted: newAdmission(o.MaxRuns, o.Queue, o.Wait)}
 	h.rates.now = o.Now
+	h.ending.Store(newEnding())
 	h.current.Store(&served{tools: noTools{}, runners: map[string]*runner{}})
 	return h
 }
@@ -164,8 +166,15 @@ func (h *Host) Drain(ctx context.Context) error {
 	return h.underway.wait(ctx)
 }
 
-// Resume takes calls again, after a Drain.
-func (h *Host) Resume() { h.admitted.open() }
+// Cancel ends the calls that run, and those that begin until Resume; who called hears that the server is shutting down.
+// Whoever ends contexts instead cuts off the answers, too.
+func (h *Host) Cancel() { h.ending.Load().cancel(ErrShutdown) }
+
+// Resume takes calls again, after Drain and Cancel.
+func (h *Host) Resume() {
+	h.ending.Store(newEnding())
+	h.admitted.open()
+}
 
 // Close frees all VMs. Calls that run finish.
 func (h *Host) Close() {

@@ -47,3 +47,15 @@ func (u *underway) wait(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 }
+
+// ending ends all calls at once.
+type ending struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+func newEnding() *ending {
+	e := &ending{}
+	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	return e
+}

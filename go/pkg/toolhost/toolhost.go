@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
@@ -47,6 +48,9 @@ type Host struct {
 	ends   []func()
 	closed bool
 }
+
+// answerTime is how long calls that were cancelled may take to be answered.
+const answerTime = time.Second
 
 // ErrClosed is what a Host says after Close.
 var ErrClosed = errors.New("toolhost: the host is closed")
@@ -98,6 +102,10 @@ func (h *Host) Close() error {
 	if again {
 		return nil
 	}
+	h.host.Cancel()
+	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+	defer cancel()
+	_ = h.host.Drain(ctx) // what goes on is ended below
 	h.end(toolhost.ErrShutdown)
 	h.using.Wait()
 	for _, end := range ends {
