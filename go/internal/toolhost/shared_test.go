@@ -86,3 +86,21 @@ func TestCallsThatShareAVMHaveTheirOwnProviders(t *testing.T) {
 		require.Equal(t, []string{top + "\n\n" + `own: {"says":"of ann"}`, top, top + "\n\n" + `own: {"says":"of bob"}`}, told, "isolation %d", isolation)
 	}
 }
+
+// Globals are each call's own, but for what a script puts into _G, which is kept as modules are.
+func TestGlobalsOfCallsThatShareAVM(t *testing.T) {
+	made := tool(t, "counts", `
+		plain = (plain or 0) + 1
+		_G.named = (_G.named or 0) + 1
+		function invoke(ctx)
+			later = (later or 0) + 1
+			return { plain, later, _G.named }
+		end`)
+	made.Isolation = engine.Shared
+	h := newHost(t, toolhost.Options{}, made)
+	for turn := 1; turn <= 3; turn++ {
+		result, failed := call(h, "counts", "{}")
+		require.Nil(t, failed)
+		require.Equal(t, fmt.Sprintf("[1,1,%d]", turn), result)
+	}
+}
