@@ -15,7 +15,7 @@ import (
 // traceback, the arguments that are wrong, or what to do next.
 func (h *Host) shownError(tool string, failed *toolhost.Error) error {
 	if script := toolhost.ScriptError(failed); script != nil {
-		if failed.Code == toolhost.Timeout || failed.Detail == "memory" {
+		if failed.Code == toolhost.Timeout || failed.Detail == "memory" || failed.Detail == "invalid_result" {
 			script.Message = failed.Message // it names tool and limit
 		}
 		if _, more, raised := strings.Cut(failed.Text(), "\ncode: "); raised { // as other faces tell it

@@ -202,6 +202,10 @@ func (s *Server) callEvents(x *exchange, id string) {
 func (s *Server) retell(w *eventWriter, c *keptCall) {
 	number := unnumbered
 	if told := s.live.last(c.id); told != nil {
+		if end := told.first + len(told.events); w.last >= end {
+			w.x.w.WriteHeader(http.StatusNoContent) // it has seen the end, and need not come again
+			return
+		}
 		events, first, _, _ := told.after(w.last)
 		for i, e := range events {
 			if w.event(e, first+i) != nil {

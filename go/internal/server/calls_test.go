@@ -61,7 +61,10 @@ func TestAsync(t *testing.T) {
 	whole := []string{`emit {"text":"began"}`, `emit {"text":"goes"}`, `result {"result":{"n":1}}`}
 	require.Equal(t, whole, f.stream(t.Context(), "GET", path, "", mine).rest(), "who comes late hears all")
 	require.Equal(t, whole[1:], f.stream(t.Context(), "GET", path, "", mine, "Last-Event-ID: 1").rest())
-	require.Equal(t, whole[2:], f.stream(t.Context(), "GET", path, "", mine, "Last-Event-ID: 50").rest())
+	require.Equal(t, whole[2:], f.stream(t.Context(), "GET", path, "", mine, "Last-Event-ID: 2").rest())
+	for _, seen := range []string{"3", "50"} { // also the end: there is no more to tell
+		require.Equal(t, 204, f.do("GET", path+"/events", "", mine, "Last-Event-ID: "+seen).status)
+	}
 	require.Contains(t, f.do("GET", path+"/events", "", mine, "Last-Event-ID: 2").body, "id: 3\nevent: result")
 	for range 64 { // those of the latest calls are kept
 		f.finished(f.do("POST", "/tools/open", "", mine, "Prefer: respond-async").header.Get("Location"), mine)

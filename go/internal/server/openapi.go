@@ -98,6 +98,7 @@ func fixedPaths() map[string]any {
 	}
 	health := get("health", "Whether the server takes calls.", "application/json", anything)
 	health["responses"].(map[string]any)["503"] = map[string]any{"description": "The server ends.", "content": jsonBody(anything)}
+	health["security"] = []any{} // it needs no token
 	return map[string]any{
 		"/health":     map[string]any{"get": health},
 		"/tools/list": map[string]any{"get": get("tools.list", "The tools, in the form that models take.", "application/json", anything)},

@@ -224,6 +224,13 @@ func (c *call) roomFor(what string) func(more int64) error {
 	}
 }
 
+// roomMeanwhile accounts for the memory of a large value until free is called. A call makes one such value after the
+// other, or several at once.
+func (c *call) roomMeanwhile(what string) (room func(more int64) error, free func()) {
+	one := &call{host: c.host, tool: c.tool, runner: c.runner}
+	return one.roomFor(what), one.free
+}
+
 // freeRoom is below which nobody accounts for a value.
 const freeRoom = 1 << 20
 

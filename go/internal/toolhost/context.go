@@ -49,8 +49,14 @@ func (c *call) Config() map[string]any {
 
 // Emit implements toolmod.Host. Nobody has to listen.
 func (c *call) Emit(ctx context.Context, chunk []byte) error {
-	value, err := jsonvalue.Decode(chunk, jsonvalue.Options{}) // a script may have made the text itself
-	if err != nil {
+	room, free := c.roomMeanwhile("the chunk takes")
+	defer free()
+	value, err := jsonvalue.Decode(chunk, jsonvalue.Options{Room: room}) // a script may have made the text itself
+	var refused *Error
+	switch {
+	case errors.As(err, &refused):
+		return refused
+	case err != nil:
 		return notJSON("ctx.emit", err)
 	}
 	if c.req.Sink == nil {
@@ -157,7 +163,7 @@ func (s stateOf) told(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return &luau.Error{Code: luau.Code(orCode(store.CodeOf(err))), Message: "ctx.state: " + s.call.storeTold(err)}
+	return &luau.Error{Code: luau.Code(orCode(store.CodeOf(err))), Message: "ctx.state: " + strings.TrimPrefix(s.call.storeTold(err), "ctx.state: ")}
 }
 
 func orCode(code store.Code) store.Code {

@@ -50,3 +50,21 @@ func TestLargeValuesHaveABound(t *testing.T) {
 	_, failed = call(h, "waits", `{"a":[`+many+`]}`)
 	require.Nil(t, failed, "it was given back")
 }
+
+// Events count while they are made, each for itself.
+func TestLargeEventsHaveABound(t *testing.T) {
+	tells := tool(t, "tells", `function invoke(ctx, args)
+		local list = table.create(args.n, 1)
+		for i = 1, 3 do ctx.emit({ list = list }) end
+		return pcall(ctx.emit, { list = table.create(300000, {}) })
+	end`)
+	tells.Memory = 16 << 20
+	h := newHost(t, toolhost.Options{Values: 16 << 20}, tells)
+	s := &sink{}
+	answer, failed := h.Call(context.Background(), toolhost.Request{Tool: "tells", Args: []byte(`{"n":100000}`), Sink: s})
+	require.Nil(t, failed)
+	require.Equal(t, "false", string(answer.JSON))
+	require.Len(t, s.chunks, 3)
+	_, failed = h.Call(context.Background(), toolhost.Request{Tool: "tells", Args: []byte(`{"n":100000}`), Sink: s})
+	require.Nil(t, failed, "all was given back")
+}
