@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -117,11 +118,10 @@ func tapedProject(t *testing.T, server string) (dir string) {
 }
 
 func tapedServer() *httptest.Server {
-	n := 0
+	var n atomic.Int64 // an agent calls several tools at once
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n++
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"path": %q, "n": %d, "balance": 12, "yours": %q}`, r.URL.Path, n, r.Header.Get("Authorization"))
+		fmt.Fprintf(w, `{"path": %q, "n": %d, "balance": 12, "yours": %q}`, r.URL.Path, n.Add(1), r.Header.Get("Authorization"))
 	}))
 }
 
