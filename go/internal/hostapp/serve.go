@@ -118,7 +118,7 @@ func (h *Host) Handler(o Serving) (handler http.Handler, end func(), err error) 
 // Little lives in Go's heap: VMs have memory of their own. With Go's defaults a busy server spends a good tenth of
 // its time on collections of a few megabytes. This block, of which no page is ever touched, makes the heap as large
 // as if it were there: garbage of its size may gather, and a heap that is large anyway is collected as ever.
-const ballastSize = 64 << 20 // bytes
+const ballastSize = 32 << 20 // bytes
 
 // spareCollections lets garbage gather, unless the environment says how much may, until the result is called.
 func spareCollections() (restore func()) {
