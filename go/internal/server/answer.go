@@ -41,28 +41,12 @@ func faultOf(e *toolhost.Error) *fault {
 	if e.IsShutdown() {
 		status = http.StatusServiceUnavailable // the same call is taken by who comes next
 	}
-	f := &fault{status: status, code: string(e.Code), message: e.Message, path: e.Path, detail: e.Detail, retry: e.RetryAfter}
-	if tellsMore(e.Data) {
-		f.data = e.Data
+	return &fault{
+		status: status, code: string(e.Code), message: e.Message, path: e.Path, detail: e.Detail, data: e.ShownData(), retry: e.RetryAfter,
 	}
-	return f
 }
 
-// tellsMore says whether what a script raised is more than a code and a message.
-func tellsMore(data any) bool {
-	table, ok := data.(map[string]any)
-	if !ok {
-		return data != nil
-	}
-	for name := range table {
-		if name != "code" && name != "message" {
-			return true
-		}
-	}
-	return false
-}
-
-// append writes the JSON of an error, without secrets.
+// appendFault writes the JSON of an error, without secrets.
 func (s *Server) appendFault(dst []byte, f *fault) []byte {
 	dst = append(dst, `{"error":{"code":`...)
 	dst = appendText(dst, f.code)
@@ -75,15 +59,12 @@ func (s *Server) appendFault(dst []byte, f *fault) []byte {
 		dst = appendText(append(dst, `,"detail":`...), s.options.Redact(f.detail))
 	}
 	if f.data != nil {
-		if text, err := jsonvalue.Encode(jsonvalue.EachText(f.data, s.options.Redact)); err == nil && len(text) <= maxData {
+		if text, err := jsonvalue.Encode(jsonvalue.EachText(f.data, s.options.Redact)); err == nil {
 			dst = append(append(dst, `,"data":`...), text...)
 		}
 	}
 	return append(dst, "}}"...)
 }
-
-// maxData is how much of what a script raised goes into an answer.
-const maxData = 64 << 10
 
 // appendText writes a JSON string; what is no UTF-8 in it is replaced.
 func appendText(dst []byte, text string) []byte {

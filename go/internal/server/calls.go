@@ -76,6 +76,8 @@ func (s *Server) storeFault(x *exchange, err error) *fault {
 	switch code := store.CodeOf(err); code {
 	case store.CodeNotFound:
 		return &fault{status: http.StatusNotFound, code: "not_found", message: err.Error()}
+	case store.CodeOwn:
+		return &fault{status: http.StatusForbidden, code: "permission", message: err.Error()}
 	case store.CodeState:
 		return &fault{status: http.StatusConflict, code: "conflict", message: err.Error()}
 	case store.CodeLimit, store.CodeInvalid:
@@ -202,7 +204,8 @@ func (s *Server) callEvents(x *exchange, id string) {
 func (s *Server) retell(w *eventWriter, c *keptCall) {
 	number := unnumbered
 	if told := s.live.last(c.id); told != nil {
-		if end := told.first + len(told.events); w.last >= end {
+		number = told.first + len(told.events)
+		if w.last >= number {
 			w.x.w.WriteHeader(http.StatusNoContent) // it has seen the end, and need not come again
 			return
 		}
@@ -212,7 +215,6 @@ func (s *Server) retell(w *eventWriter, c *keptCall) {
 				return
 			}
 		}
-		number = max(w.last, first+len(events)-1) + 1
 	}
 	_ = w.event(final(s.replyOf(c)), number) // a client that is gone needs no answer
 }

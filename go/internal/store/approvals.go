@@ -214,11 +214,31 @@ func scanApproval(rows *sql.Rows) (*Approval, error) {
 
 // Decide approves or denies a call that is pending, once; by is who did.
 func (a *Approvals) Decide(ctx context.Context, id string, approve bool, by string) (Approval, error) {
+	return a.decide(ctx, id, approve, by, nil)
+}
+
+// DecideOther is Decide in the name of an operator: who made the call cannot approve it, which is an error with CodeOwn.
+func (a *Approvals) DecideOther(ctx context.Context, id string, approve bool, by string) (Approval, error) {
+	return a.decide(ctx, id, approve, by, func(pending *Approval) error {
+		if approve && pending.Caller == by {
+			return failure(CodeOwn, "whoever made a call cannot approve it: make calls in another name, or use: luau approvals approve %s", id)
+		}
+		return nil
+	})
+}
+
+// decide changes what is pending unless check, which may be nil, says why not.
+func (a *Approvals) decide(ctx context.Context, id string, approve bool, by string, check func(*Approval) error) (Approval, error) {
 	state := Denied
 	if approve {
 		state = Approved
 	}
-	return a.change(ctx, id, Pending, func(t *tx) error {
+	return a.change(ctx, id, Pending, func(t *tx, pending *Approval) error {
+		if check != nil {
+			if err := check(pending); err != nil {
+				return err
+			}
+		}
 		_, err := t.exec("UPDATE approvals SET state = ?, decided = ?, decided_by = ? WHERE id = ?", string(state), micros(a.now()), by, id)
 		return err
 	})
@@ -230,14 +250,14 @@ func (a *Approvals) Claim(ctx context.Context, id string) (Approval, error) {
 	if err := a.presence.enter(ctx); err != nil {
 		return Approval{}, err
 	}
-	return a.change(ctx, id, Approved, func(t *tx) error {
+	return a.change(ctx, id, Approved, func(t *tx, _ *Approval) error {
 		_, err := t.exec("UPDATE approvals SET state = 'running', process = ?, started = ? WHERE id = ?", a.presence.id, micros(a.now()), id)
 		return err
 	})
 }
 
 // change runs fn if the approval has the state it must have, and returns what became of it.
-func (a *Approvals) change(ctx context.Context, id string, from CallState, fn func(*tx) error) (Approval, error) {
+func (a *Approvals) change(ctx context.Context, id string, from CallState, fn func(*tx, *Approval) error) (Approval, error) {
 	var changed *Approval
 	err := a.db.writeSynced(ctx, func(t *tx) error {
 		read := func() (found *Approval, err error) {
@@ -256,7 +276,7 @@ func (a *Approvals) change(ctx context.Context, id string, from CallState, fn fu
 		case found.State != from:
 			return found.wrongState(from)
 		}
-		if err := fn(t); err != nil {
+		if err := fn(t, found); err != nil {
 			return err
 		}
 		changed, err = read()

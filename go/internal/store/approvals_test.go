@@ -61,6 +61,24 @@ func TestApprovalFromBeginToEnd(t *testing.T) {
 	})
 }
 
+// Operators do not approve calls of their own; they may withdraw them.
+func TestDecideOther(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *store.Store, c *clock) {
+		a := pending(t, s, c)
+		_, err := s.Approvals.DecideOther(t.Context(), a.ID, true, a.Caller)
+		requireCode(t, err, store.CodeOwn, "cannot approve it", a.ID)
+		kept, err := s.Approvals.Get(t.Context(), a.ID)
+		require.NoError(t, err)
+		require.Equal(t, store.Pending, kept.State)
+		_, err = s.Approvals.DecideOther(t.Context(), a.ID, false, a.Caller)
+		require.NoError(t, err)
+		other := pending(t, s, c)
+		kept, err = s.Approvals.DecideOther(t.Context(), other.ID, true, "alice")
+		require.NoError(t, err)
+		require.Equal(t, store.Approved, kept.State)
+	})
+}
+
 func TestDeniedIsNeverClaimed(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *store.Store, c *clock) {
 		a := pending(t, s, c)

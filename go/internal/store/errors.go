@@ -16,6 +16,7 @@ type Code string
 const (
 	CodeNotFound Code = "not_found" // no such run, call, approval
 	CodeState    Code = "state"     // it is not in a state that allows this
+	CodeOwn      Code = "own"       // who made a call cannot approve it
 	CodeLimit    Code = "limit"     // a size or a number is over its limit
 	CodeInvalid  Code = "invalid"   // an argument that can never be right
 	CodeFull     Code = "full"      // no room to keep more; there will be some later

@@ -57,7 +57,7 @@ func (h *Host) Call(ctx context.Context, req Request) (*Answer, *Error) {
 	c.budget = models.NewBudget(h.options.Tokens)
 	h.underway.begin()
 	defer h.underway.end()
-	defer c.free()
+	defer c.room.free()
 	answer, failed := c.run(ctx)
 	c.settle(answer, failed)
 	c.record(answer, failed)
@@ -79,9 +79,9 @@ type call struct {
 	id         string
 	tool       *tooldef.Tool
 	runner     *runner
-	args       any   // a JSON tree, completed
-	asSent     bool  // req.Args is the text of args
-	held       int64 // bytes of the host's memory for large values
+	args       any  // a JSON tree, completed
+	asSent     bool // req.Args is the text of args
+	room       room // for large values, until the call has ended
 	parent     *call
 	depth      int
 	began      time.Time
@@ -144,6 +144,7 @@ func (c *call) find() *Error {
 		return &Error{Code: NotFound, Message: "no tool registered with name: " + shortened(c.req.Tool)}
 	}
 	c.tool, c.runner = tool, served.runners[tool.Name]
+	c.room = c.newRoom()
 	return nil
 }
 
@@ -153,7 +154,7 @@ func shortened(text string) string { return spelling.Clip(text, 100) }
 func (c *call) readArgs() *Error {
 	value := c.req.Value
 	if value == nil {
-		decoded, failed := readArgs(c.req.Args, c.roomFor("the arguments take"))
+		decoded, failed := readArgs(c.req.Args, c.room.taking("the arguments take"))
 		if failed != nil {
 			return failed
 		}
@@ -207,54 +208,6 @@ func readArgs(text []byte, room func(int64) error) (map[string]any, *Error) {
 		return nil, &Error{Code: BadRequest, Message: "the arguments must be a JSON object, not " + kindOf(value), Detail: "invalid_params"}
 	}
 	return object, nil
-}
-
-// roomFor accounts for the memory of large values until the call has ended. what begins the message.
-func (c *call) roomFor(what string) func(more int64) error {
-	return func(more int64) error {
-		if most := c.runner.memory(); c.held+more > most {
-			return &Error{Code: TooLarge, Detail: "memory", Message: fmt.Sprintf("%s more memory than tool '%s' has: %d bytes", what, c.tool.Name, most)}
-		}
-		if c.host.held.Add(more) > c.host.options.Values {
-			c.host.held.Add(-more)
-			return noRoom()
-		}
-		c.held += more
-		return nil
-	}
-}
-
-// roomMeanwhile accounts for the memory of a large value until free is called. A call makes one such value after the
-// other, or several at once.
-func (c *call) roomMeanwhile(what string) (room func(more int64) error, free func()) {
-	one := &call{host: c.host, tool: c.tool, runner: c.runner}
-	return one.roomFor(what), one.free
-}
-
-// freeRoom is below which nobody accounts for a value.
-const freeRoom = 1 << 20
-
-// Room accounts for the memory, in bytes, that a large value takes until free is called: a face that reads one before
-// it calls shares the bound of all calls.
-func (h *Host) Room(bytes int64) (free func(), failed *Error) {
-	if bytes <= freeRoom {
-		return func() {}, nil
-	}
-	if h.held.Add(bytes) > h.options.Values {
-		h.held.Add(-bytes)
-		return nil, noRoom()
-	}
-	return func() { h.held.Add(-bytes) }, nil
-}
-
-func noRoom() *Error {
-	return &Error{Code: Busy, Message: "too many calls with large values at once; try again later", RetryAfter: time.Second}
-}
-
-func (c *call) free() {
-	if c.held > 0 {
-		c.host.held.Add(-c.held)
-	}
 }
 
 func kindOf(value any) string {
@@ -390,7 +343,7 @@ func (c *call) take(values luau.Values) ([]byte, error) {
 
 // checkResult validates the result. Where the schema says array, a script's empty table is one.
 func (c *call) checkResult(text []byte) ([]byte, error) {
-	value, err := jsonvalue.Decode(text, jsonvalue.Options{Room: c.roomFor("the result takes")})
+	value, err := jsonvalue.Decode(text, jsonvalue.Options{Room: c.room.taking("the result takes")})
 	if err != nil {
 		return nil, err
 	}

@@ -49,9 +49,9 @@ func (c *call) Config() map[string]any {
 
 // Emit implements toolmod.Host. Nobody has to listen.
 func (c *call) Emit(ctx context.Context, chunk []byte) error {
-	room, free := c.roomMeanwhile("the chunk takes")
-	defer free()
-	value, err := jsonvalue.Decode(chunk, jsonvalue.Options{Room: room}) // a script may have made the text itself
+	room := c.newRoom() // one of its own: several may be emitted at once
+	defer room.free()
+	value, err := jsonvalue.Decode(chunk, jsonvalue.Options{Room: room.taking("the chunk takes")}) // a script may have made the text itself
 	var refused *Error
 	switch {
 	case errors.As(err, &refused):
@@ -131,7 +131,7 @@ func (c *call) child(ctx context.Context, name string, args []byte, face, sessio
 	}
 	c.host.underway.begin() // its parent may be given up while it ends
 	defer c.host.underway.end()
-	defer child.free()
+	defer child.room.free()
 	answer, failed := child.run(ctx)
 	child.settle(answer, failed)
 	child.record(answer, failed)

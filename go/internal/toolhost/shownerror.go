@@ -15,8 +15,7 @@ const (
 	maxViolations = 10       // faults of the arguments in a text
 )
 
-// Object is the error as a JSON tree, with the names that it has on every face. What a script raised is in it where
-// it is more than a code and a message, and not very long.
+// Object is the error as a JSON tree, with the names that it has on every face.
 func (e *Error) Object() map[string]any {
 	object := map[string]any{"code": string(e.Code), "message": e.Message}
 	if e.Path != "" {
@@ -25,15 +24,25 @@ func (e *Error) Object() map[string]any {
 	if e.Detail != "" {
 		object["detail"] = e.Detail
 	}
-	if len(e.more()) > 0 {
-		if _, ok := shortJSON(e.Data, maxData); ok {
-			object["data"] = e.Data
-		}
+	if data := e.ShownData(); data != nil {
+		object["data"] = data
 	}
 	if e.RetryAfter > 0 {
 		object["retry_after"] = math.Ceil(e.RetryAfter.Seconds())
 	}
 	return object
+}
+
+// ShownData is what a script raised, where it is more than a code and a message and has at most 64 KiB as JSON; nil
+// otherwise.
+func (e *Error) ShownData() any {
+	if len(e.more()) == 0 {
+		return nil
+	}
+	if _, ok := shortJSON(e.Data, maxData); !ok {
+		return nil
+	}
+	return e.Data
 }
 
 // more is what a table that was raised has beside code and message.
