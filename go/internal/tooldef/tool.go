@@ -43,6 +43,12 @@ type Tool struct {
 	Tags        []string
 	Examples    []Example
 	Agent       *Agent // nil: it has a script of its own
+	Native      Native `json:"-"` // nil: it has a script
+
+	// Inner tools are listed and called by no face: only what runs within a call reaches them.
+	Inner bool
+	// AsSent leaves arguments as the caller wrote them: no defaults are filled in, which belong to who runs the tool.
+	AsSent bool
 
 	Chunk  string // name of the script in errors: "@" and its path, from the config's folder
 	Source string // the script

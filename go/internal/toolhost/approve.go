@@ -249,7 +249,7 @@ func (h *Host) RunApproved(ctx context.Context, id string, sink Sink) (*Answer, 
 	if err != nil {
 		return nil, &Error{Code: NotFound, Message: "there is no approval " + shortened(id), cause: err}
 	}
-	answer, failed := h.Call(ctx, Request{Tool: a.Tool, Args: a.Arguments, Caller: Caller{Name: a.Caller, Face: "approval", Session: a.Session}, Approval: id, Sink: sink})
+	answer, failed := h.Call(ctx, Request{Tool: a.Tool, Args: a.Arguments, Caller: Caller{Name: a.Caller, Face: "approval", Session: a.Session}, Approval: id, Inner: true, Sink: sink})
 	if failed != nil {
 		h.giveUp(ctx, id, failed)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/models"
 	"github.com/hukilau/hukilau/go/internal/schema"
@@ -33,6 +34,7 @@ type Request struct {
 	Caller Caller
 	Sink   Sink   // gets what the tool tells meanwhile; nil: nobody listens
 	ID     string // of the call; "" makes one
+	Inner  bool   // the tool may be one that no face lists
 	// Approval is the id of an approval that was given for this very call.
 	Approval string
 	// SameApproval is for callers that cannot name one: where an approval of the same call by the same caller
@@ -44,6 +46,8 @@ type Request struct {
 type Answer struct {
 	ID     string
 	JSON   []byte // the result
+	Value  any    // as tooldef.Output has it
+	MCP    []byte // likewise
 	Took   time.Duration
 	Tokens int64 // of models
 }
@@ -140,10 +144,13 @@ func (c *call) run(ctx context.Context) (answer *Answer, failed *Error) {
 func (c *call) find() *Error {
 	served := c.host.current.Load()
 	tool, ok := served.tools.Find(c.req.Tool)
-	if !ok {
+	if !ok || tool.Inner && !c.req.Inner {
 		return &Error{Code: NotFound, Message: "no tool registered with name: " + shortened(c.req.Tool)}
 	}
 	c.tool, c.runner = tool, served.runners[tool.Name]
+	if c.runner == nil || c.runner.tool != tool && tool.Inner {
+		c.runner = c.host.innerRunner(tool)
+	}
 	c.room = c.newRoom()
 	return nil
 }
@@ -174,7 +181,10 @@ func (c *call) readArgs() *Error {
 
 // Complete fills defaults into the arguments of a tool, and checks them.
 func Complete(t *tooldef.Tool, args any) (any, *Error) {
-	completed := t.Params.Defaults(args)
+	completed := args
+	if !t.AsSent {
+		completed = t.Params.Defaults(args)
+	}
 	if violations := t.Params.Validate(completed); len(violations) > 0 {
 		return nil, badArgs(violations)
 	}
@@ -273,28 +283,27 @@ func callOf(ctx context.Context) *call {
 }
 
 func (c *call) invoke(outer context.Context) (*Answer, *Error) {
-	pool, err := c.runner.start()
-	if err != nil {
-		return nil, scriptFailure(err, luau.CodeOf(err))
+	var pool *engine.Pool
+	if c.tool.Native == nil {
+		var err error
+		if pool, err = c.runner.start(); err != nil {
+			return nil, scriptFailure(err, luau.CodeOf(err))
+		}
 	}
 	limit := c.runner.timeout()
 	ctx := newCallContext(c.goOutside(outer), c.host.ending.Load().ctx, c, limit)
 	defer ctx.end()
 	c.runContext = ctx
 	c.setDeadline(ctx.deadline, limit)
-	var result []byte
 	began := time.Now()
-	err = pool.Invoke(ctx, func(values luau.Values) (err error) {
-		result, err = c.take(values)
-		return err
-	}, c.args)
+	output, err := c.produce(ctx, pool)
 	c.told.flush(c)
 	took := time.Since(began)
 	if err != nil {
 		return nil, failure(outer, c.tool, limit, err)
 	}
-	if c.tool.Result != nil {
-		if result, err = c.checkResult(result); err != nil {
+	if c.tool.Result != nil && c.tool.Native == nil {
+		if output.JSON, err = c.checkResult(output.JSON); err != nil {
 			var refused *Error
 			if errors.As(err, &refused) {
 				return nil, refused
@@ -302,7 +311,21 @@ func (c *call) invoke(outer context.Context) (*Answer, *Error) {
 			return nil, &Error{Code: ToolError, Message: err.Error(), Detail: invalidResult}
 		}
 	}
-	return &Answer{ID: c.id, JSON: result, Took: took, Tokens: c.usage().Tokens()}, nil
+	return &Answer{
+		ID: c.id, JSON: output.JSON, Value: output.Value, MCP: output.MCP, Took: took, Tokens: c.usage().Tokens(),
+	}, nil
+}
+
+// produce runs what the tool is: its script, or its function.
+func (c *call) produce(ctx context.Context, pool *engine.Pool) (output tooldef.Output, err error) {
+	if pool == nil {
+		return c.native(ctx)
+	}
+	err = pool.Invoke(ctx, func(values luau.Values) (err error) {
+		output.JSON, err = c.take(values)
+		return err
+	}, c.args)
+	return output, err
 }
 
 // goOutside gives the run what it sees of the world, where that is not the real one.
@@ -335,8 +358,7 @@ func (c *call) take(values luau.Values) ([]byte, error) {
 		return nil, err
 	}
 	if len(text) > c.host.options.MaxResult {
-		return nil, &luau.Error{Code: luau.CodeLimit, Message: fmt.Sprintf(
-			"the result has %d bytes as JSON; at most %d are allowed", len(text), c.host.options.MaxResult)}
+		return nil, tooLong(len(text), c.host.options.MaxResult)
 	}
 	return text, nil
 }

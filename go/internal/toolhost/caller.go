@@ -35,5 +35,10 @@ func CallerOf(ctx context.Context) Caller {
 	return caller
 }
 
+// InnerFace is the Face of calls that reach inner tools: those that a script makes by sdk.
+const InnerFace = "sdk"
+
 // Faces are all that a Caller's Face can be.
-func Faces() []string { return []string{"cli", "http", "mcp", "agent", "tool", "approval", "go"} }
+func Faces() []string {
+	return []string{"cli", "http", "mcp", "agent", "tool", "approval", "go", InnerFace}
+}

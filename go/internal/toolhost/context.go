@@ -121,13 +121,31 @@ func (c *call) CallTool(ctx context.Context, name string, args []byte) ([]byte, 
 
 // child calls another tool for the same caller, in the place of this call.
 func (c *call) child(ctx context.Context, name string, args []byte, face, session string) (*Answer, *Error) {
+	answer, failed := c.childOnce(ctx, name, args, face, session, "")
+	if failed == nil || failed.Code != NeedsApproval {
+		return answer, failed
+	}
+	approval, undecided := c.decidedByUser(ctx, name, failed)
+	switch {
+	case undecided != nil:
+		return nil, undecided
+	case approval == "":
+		return nil, failed
+	}
+	return c.childOnce(ctx, name, args, face, session, approval)
+}
+
+func (c *call) childOnce(ctx context.Context, name string, args []byte, face, session, approval string) (*Answer, *Error) {
 	if c.depth >= c.host.options.Depth {
 		return nil, &Error{Code: ToolError, Detail: "limit", Message: fmt.Sprintf(
 			"tools call tools more than %d deep ([limits] depth)", c.host.options.Depth)}
 	}
 	child := &call{
 		host: c.host, id: newID(), parent: c, depth: c.depth + 1, began: c.host.options.Now(), budget: c.budget,
-		req: Request{Tool: name, Args: args, Sink: c.req.Sink, Caller: Caller{Name: c.req.Caller.Name, Face: face, Session: session}},
+		req: Request{
+			Tool: name, Args: args, Sink: c.req.Sink, Inner: face == InnerFace, Approval: approval, SameApproval: true,
+			Caller: Caller{Name: c.req.Caller.Name, Face: face, Session: session},
+		},
 	}
 	c.host.underway.begin() // its parent may be given up while it ends
 	defer c.host.underway.end()

@@ -97,6 +97,9 @@ func (e *Error) IsShutdown() bool { return e.Code == Cancelled && e.Detail == sh
 // failure is the Error of a run that ended with err.
 func failure(ctx context.Context, tool *tooldef.Tool, limit time.Duration, err error) *Error {
 	code := luau.CodeOf(err)
+	if refused := refusedBy(err); refused != nil && tool.Native != nil && !isScript(err) {
+		return refused // it says so itself
+	}
 	switch {
 	case errors.Is(err, errTime):
 		return &Error{Code: Timeout, Message: fmt.Sprintf("tool '%s' timed out after %s", tool.Name, seconds(limit)), Detail: "timeout", cause: err}
@@ -110,6 +113,11 @@ func failure(ctx context.Context, tool *tooldef.Tool, limit time.Duration, err e
 		return &Error{Code: ToolError, Message: fmt.Sprintf("tool '%s' went over its memory limit", tool.Name), Detail: "memory", cause: err}
 	}
 	return scriptFailure(err, code)
+}
+
+func isScript(err error) bool {
+	var script *luau.Error
+	return errors.As(err, &script)
 }
 
 // saidCode is the code that the engine or a host function gave, not what a script makes look like it.
