@@ -45,6 +45,10 @@ type Tool struct {
 	Agent       *Agent // nil: it has a script of its own
 	Native      Native `json:"-"` // nil: it has a script
 
+	// Guard looks at the arguments of each call, after they were checked: whether an operator has to approve it, as
+	// with Approve. Its error refuses the call. nil: there is none.
+	Guard func(args any) (approve bool, err error) `json:"-"`
+
 	// Inner tools are listed and called by no face: only what runs within a call reaches them.
 	Inner bool
 	// AsSent leaves arguments as the caller wrote them: no defaults are filled in, which belong to who runs the tool.

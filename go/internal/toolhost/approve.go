@@ -17,7 +17,7 @@ const approvalTime = 24 * time.Hour
 // NeedsApproval, and with the id under which it waits. With it, the approval may be claimed; a call that has ended
 // already is answered with what was kept of it.
 func (c *call) approved(ctx context.Context) (approval string, answer *Answer, failed *Error) {
-	if !c.tool.Approve {
+	if !c.approve {
 		return "", nil, nil
 	}
 	s := c.host.options.Store

@@ -24,6 +24,7 @@ type Caller struct {
 	Name    string // as the log and rate limits know it; "" is nobody in particular
 	Face    string // "cli", "http", "mcp", "agent", "tool"
 	Session string // whose state it is; "" is that of Name
+	Client  string // the connection, where the face knows one
 }
 
 // Request is a call of a tool.
@@ -91,6 +92,7 @@ type call struct {
 	began      time.Time
 	deadline   time.Time        // as the script is told
 	runContext context.Context  // of the whole run
+	approve    bool             // an operator has to approve it
 	claimed    string           // the approval that this call uses
 	outside    *hostmod.Outside // nil: the real world
 	budget     *models.Budget   // of tokens; shared with the calls that it makes
@@ -120,8 +122,11 @@ func (c *call) run(ctx context.Context) (answer *Answer, failed *Error) {
 	if failed := c.readArgs(); failed != nil {
 		return nil, failed
 	}
+	if failed := c.guarded(); failed != nil {
+		return nil, failed
+	}
 	// A call that uses an approval was counted when it asked for it.
-	if c.req.Approval == "" || !c.tool.Approve {
+	if c.req.Approval == "" || !c.approve {
 		if failed := c.host.rates.allow(c.tool, c.req.Caller.Name); failed != nil {
 			return nil, failed
 		}
@@ -139,6 +144,23 @@ func (c *call) run(ctx context.Context) (answer *Answer, failed *Error) {
 		return answer, failed
 	}
 	return c.invoke(ctx)
+}
+
+// guarded looks whether the call may be made with its arguments, and whether it has to be approved.
+func (c *call) guarded() *Error {
+	c.approve = c.tool.Approve
+	if c.tool.Guard == nil {
+		return nil
+	}
+	approve, err := c.tool.Guard(c.args)
+	if refused := refusedBy(err); refused != nil {
+		return refused
+	}
+	if err != nil {
+		return &Error{Code: Permission, Message: err.Error(), cause: err}
+	}
+	c.approve = c.approve || approve
+	return nil
 }
 
 func (c *call) find() *Error {

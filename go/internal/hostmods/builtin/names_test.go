@@ -9,6 +9,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/hostmods/kvmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/musicmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/processmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/sdkmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
@@ -22,7 +23,7 @@ func TestNamesAreUnambiguous(t *testing.T) {
 		require.Empty(t, from[name], "%s is from %s and %s", name, from[name], module)
 		from[name] = module
 	}
-	modules := []hostmod.Module{musicmod.New(nil), toolmod.Module{}} // of some programs
+	modules := []hostmod.Module{musicmod.New(nil), toolmod.Module{}, sdkmod.Module{}} // of some programs
 	for _, m := range append(modules, Modules(Parts{
 		HTTP: httpmod.NewModule(client), Environ: func() []string { return nil },
 		Keys: kvmod.NewStore(kvmod.Options{}).Module(""), Process: &processmod.Module{},

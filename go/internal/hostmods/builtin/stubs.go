@@ -17,6 +17,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/hostmods/musicmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/processmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/regexmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/sdkmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/testmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/timemod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/tomlmod"
@@ -35,7 +36,7 @@ var stubs = []Stub{
 	{"agent", agentmod.Stub}, {"async", asyncmod.Stub}, {"context", contextmod.Stub}, {"crypto", cryptomod.Stub},
 	{"encoding", encodingmod.Stub}, {"env", envmod.Stub}, {"fs", fsmod.Stub}, {"http", httpmod.Stub},
 	{"json", jsonmod.Stub}, {"kv", kvmod.Stub}, {"log", logmod.Stub}, {"music", musicmod.Stub},
-	{"process", processmod.Stub}, {"regex", regexmod.Stub}, {"test", testmod.Stub}, {"time", timemod.Stub},
+	{"process", processmod.Stub}, {"regex", regexmod.Stub}, {"sdk", sdkmod.Stub}, {"test", testmod.Stub}, {"time", timemod.Stub},
 	{"toml", tomlmod.Stub}, {"tool", toolmod.Stub}, {"uuid", uuidmod.Stub}, {"yaml", yamlmod.Stub},
 }
 
