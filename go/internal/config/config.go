@@ -28,6 +28,8 @@ type Config struct {
 	MaxKept     int64 // bytes of answers and outcomes that are kept for callers
 	Log         Log
 	Music       Music
+	Sources     // of the gateway
+	Gateway     Gateway
 
 	secrets []string
 	places  places
@@ -230,9 +232,11 @@ func Parse(data []byte, options Options) (*Config, error) {
 	return c, nil
 }
 
-// Secrets lists the texts that must never be shown: what came from variables, and what the names of keys
-// say is secret.
-func (c *Config) Secrets() []string { return append([]string(nil), c.secrets...) }
+// Secrets lists the texts that must never be shown: what came from variables, what the names of keys say is
+// secret, and what sources are given to show who calls.
+func (c *Config) Secrets() []string {
+	return sorted(append(c.Sources.secrets(), c.secrets...))
+}
 
 // Path makes a path of the file a full one.
 func (c *Config) Path(name string) string {

@@ -241,7 +241,7 @@ func TestErrorsComeTogether(t *testing.T) {
 	require.EqualError(t, err, `my.toml:2:1: server.queue must be a whole number of at least 0
 my.toml:3:1: server has no key "bnd" (did you mean "bind"?)
 my.toml:6:1: log.level must be a string, not a number
-my.toml:7:2: the file has no key "nothing"; known are tools, server, models, limits, permissions, state, log, music`)
+my.toml:7:2: the file has no key "nothing"; known are tools, server, models, limits, permissions, state, log, music, mcp_servers, apis, gateway`)
 	var one *Error
 	require.ErrorAs(t, err, &one)
 	assert.Equal(t, 2, one.Line)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +14,11 @@ import (
 func (r *reader) expandAll(tree map[string]any) {
 	r.secrets = map[string]bool{}
 	r.expandIn(nil, tree)
-	for _, text := range redact.Secrets(tree) {
+	rest := maps.Clone(tree)
+	for _, key := range []string{"mcp_servers", "apis"} {
+		delete(rest, key) // names of sources and of their security schemes say nothing: see Sources.secrets
+	}
+	for _, text := range redact.Secrets(rest) {
 		r.secrets[text] = true
 	}
 }

@@ -28,6 +28,8 @@ func (c *Config) read(root *table) {
 	state.end()
 	c.Log = readLog(root.section("log"))
 	c.Music = readMusic(c, root.section("music"))
+	c.Sources = readSources(c, root)
+	c.Gateway = readGateway(c, root.section("gateway"))
 	root.end()
 }
 

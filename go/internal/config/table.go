@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/hukilau/hukilau/go/internal/spelling"
 	"github.com/hukilau/hukilau/go/internal/units"
 )
@@ -214,4 +216,80 @@ func didYouMean(name string, known []string) string {
 		return "; known are " + strings.Join(known, ", ")
 	}
 	return ""
+}
+
+// off says that a switch, which is on otherwise, is off.
+func (t *table) off(key string) bool {
+	said := t.choice(key)
+	return said != nil && !*said
+}
+
+// any gives a value of any type.
+func (t *table) any(key string) any {
+	t.asked = append(t.asked, key)
+	return t.values[key]
+}
+
+// list gives a list of any values; nil where there is none.
+func (t *table) list(key string) []any {
+	v, _ := value[[]any](t, key, "a list")
+	return v
+}
+
+// patterns gives a list of patterns; nil where there is none. One alone may stand without brackets.
+func (t *table) patterns(key string, single bool) []Pattern {
+	var texts []string
+	if text, is := t.values[key].(string); is && single {
+		t.asked = append(t.asked, key)
+		texts = []string{text}
+	} else if texts = t.strings(key); texts == nil {
+		return nil
+	}
+	list := make([]Pattern, len(texts))
+	for i, text := range texts {
+		if text == "" {
+			t.fail(key, `has an empty pattern, which fits nothing: write "*" for all`)
+		}
+		list[i] = Pattern(text)
+	}
+	return list
+}
+
+// tables gives the tables of a list, as [[name]] writes it.
+func (t *table) tables(key string) (list []*table) {
+	items, _ := value[[]any](t, key, "a list of tables, as [["+dotted(t.at(key))+"]]")
+	for i, item := range items {
+		path := append(t.at(key), strconv.Itoa(i))
+		values, is := item.(map[string]any)
+		if !is {
+			t.reader.fail(path, "must be a table, not "+nameOf(item))
+			continue
+		}
+		list = append(list, t.reader.table(path, values))
+	}
+	return list
+}
+
+// headers gives a table of HTTP headers. Messages do not show values: there may be secrets in them.
+func (t *table) headers(key string) map[string]string {
+	list := t.texts(key)
+	for _, name := range sortedNames(list) {
+		path := append(t.at(key), name)
+		switch {
+		case !httpguts.ValidHeaderFieldName(name):
+			t.reader.fail(path, "is no name of a header")
+		case !httpguts.ValidHeaderFieldValue(list[name]):
+			t.reader.fail(path, "has characters that a header cannot have")
+		}
+	}
+	return list
+}
+
+// port gives a TCP port; 0 where there is none.
+func (t *table) port(key string) int {
+	n := t.count(key, 1)
+	if n > math.MaxUint16 {
+		t.fail(key, "must be a port, at most 65535")
+	}
+	return n
 }
