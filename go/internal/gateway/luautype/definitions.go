@@ -1,0 +1,241 @@
+package luautype
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
+)
+
+// Member is a name with a type of Luau.
+type Member struct{ Name, Type string }
+
+// DefinitionOptions is what a script finds beside its sources. The zero value is: nothing.
+type DefinitionOptions struct {
+	// Prelude is declarations in the syntax of definition files, put in front.
+	Prelude string
+	// Members are further members of sdk, as `files`.
+	Members []Member
+	// Globals are further globals, as `result`. A source of such a name is none.
+	Globals []Member
+	// NoPromises leaves out the globals whose functions give promises.
+	NoPromises bool
+}
+
+const promise = "export type Promise<T> = { await: (self: Promise<T>) -> T }\n"
+
+// Definitions declares sdk with all sources and functions for the type checker, and each source as a global whose
+// functions give promises. What is written for a source is kept as long as the source lives.
+func Definitions(c *catalog.Catalog, o DefinitionOptions) string {
+	return define(c, o, func(*catalog.Scope) []*catalog.Callable { return nil }, nil)
+}
+
+// DefinitionsFor is Definitions with those sources and functions alone that are among the names in used, in one of
+// their spellings. Mentioned finds the names of a script.
+func DefinitionsFor(c *catalog.Catalog, o DefinitionOptions, used []string) string {
+	names := make(map[string]bool, len(used))
+	for _, name := range used {
+		names[name] = true
+	}
+	pick := func(s *catalog.Scope) []*catalog.Callable {
+		list := []*catalog.Callable{}
+		sourceMeant := names[s.Ident] || names[s.Name]
+		for name := range names {
+			if f := s.Function(name); f != nil && (sourceMeant || c.Alias(name) == f) {
+				list = append(list, f)
+			}
+		}
+		slices.SortFunc(list, func(a, b *catalog.Callable) int { return strings.Compare(a.Ident, b.Ident) })
+		return slices.Compact(list)
+	}
+	return define(c, o, pick, names)
+}
+
+// define writes definitions: of the functions that pick gives of a source, of all where it gives nil.
+func define(c *catalog.Catalog, o DefinitionOptions, pick func(*catalog.Scope) []*catalog.Callable, names map[string]bool) string {
+	var b strings.Builder
+	b.WriteString(o.Prelude)
+	if o.Prelude != "" && !strings.HasSuffix(o.Prelude, "\n") {
+		b.WriteByte('\n')
+	}
+	if !o.NoPromises {
+		b.WriteString(promise)
+	}
+	sdk := []string{}
+	for _, m := range o.Members {
+		sdk = append(sdk, member(m.Name)+": "+m.Type)
+	}
+	taken := map[string]bool{}
+	for _, m := range o.Globals {
+		taken[m.Name] = true
+		b.WriteString("declare " + m.Name + ": " + m.Type + "\n")
+	}
+	for _, s := range c.Sources() {
+		functions := pick(s)
+		if names != nil && len(functions) == 0 && !names[s.Ident] && !names[s.Name] {
+			continue
+		}
+		global := !o.NoPromises && s.Global && !taken[s.Ident] && (names == nil || names[s.Ident])
+		writeSource(&b, s, functions, global)
+		if global {
+			b.WriteString("declare " + s.Ident + ": " + s.Ident + "_promises\n")
+		}
+		sdk = append(sdk, spellings(s.Ident, s.Name, s.Ident+"_functions")...)
+	}
+	sdk = append(sdk, aliases(c, names)...)
+	b.WriteString("declare sdk: {\n")
+	for _, m := range unique(sdk) {
+		b.WriteString("\t" + m + ",\n")
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// spellings are the members that one thing has: its identifier and, where that is another one, its name.
+func spellings(ident, name, of string) []string {
+	list := []string{member(ident) + ": " + of}
+	if name != ident && !strings.ContainsRune(name, 0) && len(name) <= maxText {
+		list = append(list, member(name)+": "+of)
+	}
+	return list
+}
+
+// unique drops members of a name that was there already.
+func unique(members []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(members, func(m string) bool {
+		name, _, _ := strings.Cut(m, ": ")
+		old := seen[name]
+		seen[name] = true
+		return old
+	})
+}
+
+// aliases are the operations that sdk has without their sources.
+func aliases(c *catalog.Catalog, names map[string]bool) []string {
+	var list []string
+	for name, f := range c.Aliases() {
+		if names != nil && !names[name] {
+			continue
+		}
+		if strings.ContainsRune(name, 0) || len(name) > maxText {
+			continue
+		}
+		list = append(list, member(name)+": "+sourceOf(f.Scope).piece(f).direct())
+	}
+	slices.Sort(list)
+	return list
+}
+
+// source is what was written of one source.
+type source struct {
+	scope *catalog.Scope
+
+	mu     sync.Mutex
+	lib    *library
+	pieces map[*catalog.Callable]piece
+	texts  map[*named]string
+}
+
+// piece is the types of one function.
+type piece struct {
+	arguments, result string
+	refs              []*named
+}
+
+func (p piece) direct() string  { return p.arguments + " -> " + p.result }
+func (p piece) awaited() string { return p.arguments + " -> Promise<" + p.result + ">" }
+
+type sourceKey struct{}
+
+func sourceOf(s *catalog.Scope) *source {
+	return s.Memo(sourceKey{}, func() any {
+		made := &source{scope: s, lib: newLibrary(s.Ident + "_"), pieces: map[*catalog.Callable]piece{}, texts: map[*named]string{}}
+		made.lib.loose = true
+		seen := map[identity]bool{}
+		for _, f := range s.Callables {
+			if id := identify("", f.Defs); f.Defs != nil && !seen[id] {
+				seen[id] = true
+				made.lib.reserve(f.Defs)
+			}
+		}
+		return made
+	}).(*source)
+}
+
+func (s *source) piece(f *catalog.Callable) piece {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, made := s.pieces[f]
+	if !made {
+		t := s.lib.types(f)
+		p = piece{arguments: t.arguments(), result: inline(t.result), refs: t.refs}
+		s.pieces[f] = p
+	}
+	return p
+}
+
+// types are the declarations of all types that some refer to, by their names.
+func (s *source) types(refs []*named) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seen := map[*named]bool{}
+	var list []string
+	for todo := slices.Clone(refs); len(todo) > 0; {
+		t := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[t] {
+			continue
+		}
+		seen[t] = true
+		text, made := s.texts[t]
+		if !made {
+			text = "export type " + t.name + " = " + inline(s.lib.typeOf(t)) + "\n"
+			s.texts[t] = text
+		}
+		list = append(list, text)
+		todo = append(todo, t.refs...)
+	}
+	slices.Sort(list)
+	return list
+}
+
+type wholeKey struct{ global bool }
+
+// writeSource declares the types of a source; nil functions are all.
+func writeSource(b *strings.Builder, s *catalog.Scope, functions []*catalog.Callable, global bool) {
+	if functions == nil {
+		b.WriteString(s.Memo(wholeKey{global}, func() any { return sourceOf(s).text(s.Callables, global) }).(string))
+		return
+	}
+	b.WriteString(sourceOf(s).text(functions, global))
+}
+
+func (s *source) text(functions []*catalog.Callable, global bool) string {
+	var refs []*named
+	var direct, awaited []string
+	for _, f := range functions {
+		p := s.piece(f)
+		refs = append(refs, p.refs...)
+		direct = append(direct, spellings(f.Ident, f.Name, p.direct())...)
+		awaited = append(awaited, spellings(f.Ident, f.Name, p.awaited())...)
+	}
+	var b strings.Builder
+	for _, text := range s.types(refs) {
+		b.WriteString(text)
+	}
+	writeMembers(&b, s.scope.Ident+"_functions", direct)
+	if global {
+		writeMembers(&b, s.scope.Ident+"_promises", awaited)
+	}
+	return b.String()
+}
+
+func writeMembers(b *strings.Builder, name string, members []string) {
+	b.WriteString("export type " + name + " = {\n")
+	for _, m := range unique(members) {
+		b.WriteString("\t" + m + ",\n")
+	}
+	b.WriteString("}\n")
+}
