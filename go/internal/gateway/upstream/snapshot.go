@@ -1,0 +1,150 @@
+package upstream
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+)
+
+// Snapshot is what a server offers, as it was last read. It never changes; nil offers nothing.
+type Snapshot struct {
+	Version      string          // of the protocol
+	Info         json.RawMessage // serverInfo
+	Capabilities json.RawMessage
+	Instructions string
+
+	Tools     []Tool
+	Resources []Item
+	Templates []Item
+	Prompts   []Item
+	Warnings  []string // what of the lists was not taken, and why
+
+	byName map[string]*Tool
+}
+
+// Tool is a tool as its server lists it.
+type Tool struct {
+	Raw          json.RawMessage // the whole entry
+	Name         string
+	Title        string
+	Description  string
+	InputSchema  any // JSON trees; nil: none
+	OutputSchema any
+	Hints        catalog.Hints
+
+	mirrors []mirror
+}
+
+// Item is a resource, a template of resources or a prompt.
+type Item struct {
+	Raw         json.RawMessage // the whole entry
+	Name        string
+	Title       string
+	Description string
+	URI         string // of a resource, or the template
+	MIME        string
+	Arguments   []Argument // of a prompt
+}
+
+// Argument is an argument of a prompt.
+type Argument struct {
+	Name        string
+	Description string
+	Required    bool
+}
+
+// Snapshot is what the server offers; nil until that is known. It outlives the connection.
+func (s *Server) Snapshot() *Snapshot {
+	if s.model != nil {
+		return s.model.Snapshot()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.snapshot
+}
+
+// tool finds a tool by its name; nil where there is none.
+func (s *Snapshot) tool(name string) *Tool {
+	if s == nil {
+		return nil
+	}
+	return s.byName[name]
+}
+
+// same says whether two snapshots offer the same.
+func (s *Snapshot) same(other *Snapshot) bool {
+	if other == nil {
+		return false
+	}
+	equal := func(a, b Item) bool { return string(a.Raw) == string(b.Raw) }
+	return s.Instructions == other.Instructions && string(s.Info) == string(other.Info) && s.Version == other.Version &&
+		slices.EqualFunc(s.Tools, other.Tools, func(a, b Tool) bool { return string(a.Raw) == string(b.Raw) }) &&
+		slices.EqualFunc(s.Resources, other.Resources, equal) && slices.EqualFunc(s.Templates, other.Templates, equal) &&
+		slices.EqualFunc(s.Prompts, other.Prompts, equal)
+}
+
+// parseTool reads an entry of tools/list. The problem is "" where it is a tool.
+func parseTool(raw json.RawMessage) (Tool, string) {
+	t := Tool{Raw: raw}
+	tree, err := jsonvalue.Decode(raw, jsonvalue.Options{})
+	if err != nil {
+		return t, err.Error()
+	}
+	object, _ := tree.(map[string]any)
+	t.Name, _ = object["name"].(string)
+	t.Title, _ = object["title"].(string)
+	t.Description, _ = object["description"].(string)
+	t.InputSchema, t.OutputSchema = object["inputSchema"], object["outputSchema"]
+	if notes, ok := object["annotations"].(map[string]any); ok {
+		t.Hints = catalog.Hints{
+			ReadOnly: truth(notes["readOnlyHint"]), Destructive: truth(notes["destructiveHint"]),
+			Idempotent: truth(notes["idempotentHint"]), OpenWorld: truth(notes["openWorldHint"]),
+		}
+		if title, ok := notes["title"].(string); ok && t.Title == "" {
+			t.Title = title
+		}
+	}
+	if t.Name == "" {
+		return t, "it has no name"
+	}
+	return t, ""
+}
+
+func truth(v any) *bool {
+	if b, ok := v.(bool); ok {
+		return &b
+	}
+	return nil
+}
+
+// parseItem reads an entry of another list. key is the member that tells it from others.
+func parseItem(raw json.RawMessage, key string) (Item, string) {
+	i := Item{Raw: raw}
+	tree, err := jsonvalue.Decode(raw, jsonvalue.Options{})
+	if err != nil {
+		return i, err.Error()
+	}
+	object, _ := tree.(map[string]any)
+	i.Name, _ = object["name"].(string)
+	i.Title, _ = object["title"].(string)
+	i.Description, _ = object["description"].(string)
+	i.MIME, _ = object["mimeType"].(string)
+	if i.URI, _ = object["uri"].(string); i.URI == "" {
+		i.URI, _ = object["uriTemplate"].(string)
+	}
+	arguments, _ := object["arguments"].([]any)
+	for _, entry := range arguments {
+		if a, ok := entry.(map[string]any); ok {
+			name, _ := a["name"].(string)
+			description, _ := a["description"].(string)
+			required, _ := a["required"].(bool)
+			i.Arguments = append(i.Arguments, Argument{name, description, required})
+		}
+	}
+	if named, _ := object[key].(string); named == "" {
+		return i, "it has no " + key
+	}
+	return i, ""
+}
