@@ -70,26 +70,35 @@ func (r *reader) variable(path []string, inside string) string {
 		r.fail(path, fmt.Sprintf(`has "${%.40s}", which names no variable: write ${NAME} or ${NAME:-default}, or "$${" where none is meant`, inside))
 		return ""
 	}
-	value, set := "", false
-	if r.options.LookupEnv != nil {
-		value, set = r.options.LookupEnv(name)
-	}
+	value, set := r.lookup(name)
 	switch {
 	case set && (value != "" || !hasFallback):
-		if value != "" {
-			r.secrets[value] = true
-		}
 		return value
 	case hasFallback:
 		return fallback
 	}
-	r.fail(path, fmt.Sprintf("needs the variable %s, which is not set: set it, or write ${%[1]s:-default}", name))
+	return r.unsetVariable(path, name, fmt.Sprintf("needs the variable %s, which is not set: set it, or write ${%[1]s:-default}", name))
+}
+
+// lookup gives a variable's value, which is a secret from then on.
+func (r *reader) lookup(name string) (value string, set bool) {
+	if r.options.LookupEnv != nil {
+		value, set = r.options.LookupEnv(name)
+	}
+	if value != "" {
+		r.secrets[value] = true
+	}
+	return value, set
+}
+
+// unsetVariable is an error, or gives what stands for a value that is not known.
+func (r *reader) unsetVariable(path []string, name, problem string) string {
+	e := r.errorAt(path, path, problem)
 	if r.options.Placeholder == "" {
+		r.errors = append(r.errors, e)
 		return ""
 	}
-	last := len(r.errors) - 1
-	r.unset = append(r.unset, Unset{slices.Clone(path), name, r.errors[last]})
-	r.errors = r.errors[:last]
+	r.unset = append(r.unset, Unset{slices.Clone(path), name, e})
 	r.secrets[r.options.Placeholder] = true
 	return r.options.Placeholder
 }

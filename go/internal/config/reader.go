@@ -39,12 +39,16 @@ func (r *reader) failAt(place, name []string, problem string) {
 			return // nobody knows what will stand there
 		}
 	}
+	r.errors = append(r.errors, r.errorAt(place, name, problem))
+}
+
+func (r *reader) errorAt(place, name []string, problem string) *Error {
 	e := &Error{File: r.options.Name, Key: dotted(name), Problem: problem}
 	if e.Key == "" {
 		e.Key = "the file"
 	}
 	e.Line, e.Column = r.places.find(place)
-	r.errors = append(r.errors, e)
+	return e
 }
 
 // failed gives all errors in order.

@@ -200,6 +200,9 @@ func TestSourcesWithUnsetVariables(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, c.Unset(), 4)
 	assert.Equal(t, "[unset]", c.MCPServers["x"].URL)
+	c, err = Parse([]byte("[mcp_servers.x]\nurl = 'https://${GONE}/${GONE_TOO}'"), o)
+	require.NoError(t, err)
+	require.Len(t, c.Unset(), 2, "two in one value")
 	_, err = Parse([]byte("[mcp_servers.x]\nurl = '${GONE}'"), options())
 	var list Errors
 	require.True(t, errors.As(err, &list))
