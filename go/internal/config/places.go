@@ -17,6 +17,27 @@ type places struct {
 
 func placeKey(path []string) string { return strings.Join(path, "\x00") }
 
+// Bounds of what is noted: what is beyond them has the place of what is around it.
+const (
+	mostPlaces = 50_000
+	mostPath   = 1 << 10 // bytes: each place inside of long keys has them all
+)
+
+// note keeps the first place of a path.
+func (p places) note(path []string, at int) {
+	size := len(path)
+	for _, part := range path {
+		size += len(part)
+	}
+	if size > mostPath || len(p.offsets) >= mostPlaces {
+		return
+	}
+	key := placeKey(path)
+	if _, known := p.offsets[key]; !known {
+		p.offsets[key] = at
+	}
+}
+
 // find gives the line and column of a path, or of the nearest above it that has one; the column counts
 // characters. Lines are counted here, for few errors, and not for each key.
 func (p places) find(path []string) (line, column int) {
@@ -99,10 +120,8 @@ func (f *finder) value(path []string, v *unstable.Node) {
 	}
 }
 
-// note keeps the first place of a path.
 func (f *finder) note(path []string, at *unstable.Node) {
-	key := placeKey(path)
-	if _, known := f.places.offsets[key]; !known && at.Raw.Length > 0 {
-		f.places.offsets[key] = int(at.Raw.Offset)
+	if at.Raw.Length > 0 {
+		f.places.note(path, int(at.Raw.Offset))
 	}
 }

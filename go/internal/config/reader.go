@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,14 +55,11 @@ func (r *reader) errorAt(place, name []string, problem string) *Error {
 // failed gives all errors in order.
 func (r *reader) failed() Errors {
 	const most = 50
-	slices.SortStableFunc(r.errors, func(a, b *Error) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
-	})
+	slices.SortStableFunc(r.errors, byPlace)
 	return r.errors[:min(len(r.errors), most)]
 }
+
+func byPlace(a, b *Error) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) }
 
 func (r *reader) secretList() []string { return sortedNames(r.secrets) }
 

@@ -273,6 +273,11 @@ func (t *table) tables(key string) (list []*table) {
 // headers gives a table of HTTP headers. Messages do not show values: there may be secrets in them.
 func (t *table) headers(key string) map[string]string {
 	list := t.texts(key)
+	t.checkHeaders(key, list)
+	return list
+}
+
+func (t *table) checkHeaders(key string, list map[string]string) {
 	for _, name := range sortedNames(list) {
 		path := append(t.at(key), name)
 		switch {
@@ -282,7 +287,6 @@ func (t *table) headers(key string) map[string]string {
 			t.reader.fail(path, "has characters that a header cannot have")
 		}
 	}
-	return list
 }
 
 // port gives a TCP port; 0 where there is none.
