@@ -92,7 +92,10 @@ func (m *muteSink) Elicit(context.Context, string, []byte) ([]byte, error) {
 	return nil, &luau.Error{Code: notAvailable, Message: "ctx.elicit: this client cannot ask its user"}
 }
 
-var _ toolhost.Elicitor = (*askingSink)(nil)
+var (
+	_ toolhost.Elicitor = (*askingSink)(nil)
+	_ toolhost.Approver = (*askingSink)(nil)
+)
 
 // askingSink is the sink of a client that can ask its user.
 type askingSink struct {
@@ -180,6 +183,35 @@ const mostShown = 8 << 10
 // approvalForm is what a user is asked for an approval.
 var approvalForm = json.RawMessage(`{"type":"object","properties":{"approve":{"type":"boolean","title":"Run it","default":false}},"required":["approve"]}`)
 
+// askWhether asks the client's user whether a call may run. decided is false where they leave it to an operator.
+func askWhether(ctx context.Context, tool string, needs *toolhost.Error, ask asking) (approved, decided bool) {
+	data, _ := needs.Data.(map[string]any)
+	shown, err := jsonvalue.Indent(data["arguments"])
+	if approvalOf(needs) == "" || err != nil || len(shown) > mostShown {
+		return false, false
+	}
+	answer, err := ask(ctx, &mcp.ElicitParams{
+		Mode: "form", RequestedSchema: approvalForm,
+		Message: fmt.Sprintf("The tool '%s' needs your approval to run with these arguments:\n%s", tool, visible.Text(string(shown))),
+	})
+	if err != nil || answer.Action == "cancel" {
+		return false, false
+	}
+	approved, said := answer.Content["approve"].(bool)
+	if answer.Action == "accept" && !said {
+		return false, false
+	}
+	return approved && answer.Action == "accept", true
+}
+
+// Approve implements toolhost.Approver.
+func (a *askingSink) Approve(ctx context.Context, tool string, needs *toolhost.Error) (approved, decided bool) {
+	if a.server.options.OperatorApproves {
+		return false, false
+	}
+	return askWhether(ctx, tool, needs, a.ask)
+}
+
 // approver is who decided, in the log of approvals.
 const approver = "mcp user"
 
@@ -187,23 +219,10 @@ const approver = "mcp user"
 // decide leaves it to an operator.
 func (s *Server) askApproval(ctx context.Context, request toolhost.Request, needs *toolhost.Error, ask asking) (*toolhost.Answer, *toolhost.Error) {
 	id := approvalOf(needs)
-	data, _ := needs.Data.(map[string]any)
-	shown, err := jsonvalue.Indent(data["arguments"])
-	if id == "" || err != nil || len(shown) > mostShown {
+	approved, decided := askWhether(ctx, request.Tool, needs, ask)
+	if !decided {
 		return nil, needs
 	}
-	answer, err := ask(ctx, &mcp.ElicitParams{
-		Mode: "form", RequestedSchema: approvalForm,
-		Message: fmt.Sprintf("The tool '%s' needs your approval to run with these arguments:\n%s", request.Tool, visible.Text(string(shown))),
-	})
-	if err != nil || answer.Action == "cancel" {
-		return nil, needs
-	}
-	approved, decided := answer.Content["approve"].(bool)
-	if answer.Action == "accept" && !decided {
-		return nil, needs
-	}
-	approved = approved && answer.Action == "accept"
 	if failed := s.host.DecideApproval(ctx, id, approved, approver); failed != nil {
 		return nil, failed
 	}

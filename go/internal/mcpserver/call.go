@@ -61,6 +61,9 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, told *sink, 
 	request := toolhost.Request{
 		Tool: req.Params.Name, Args: arguments(req), Caller: caller(ctx), Sink: told, SameApproval: true,
 	}
+	if req.Session != nil {
+		request.Caller.Client = req.Session.ID()
+	}
 	mute := &muteSink{sink: told}
 	if request.Sink = mute; ask != nil {
 		request.Sink = &askingSink{told, s, ask}
@@ -90,6 +93,9 @@ func caller(ctx context.Context) toolhost.Caller {
 func (s *Server) finish(req *mcp.CallToolRequest, o outcome) (*mcp.CallToolResult, error) {
 	switch {
 	case o.failed == nil:
+		if o.answer.MCP != nil {
+			return asGiven(o.answer.MCP)
+		}
 		return result(o.answer.JSON, s.structured(req))
 	case o.unasked && o.failed.Detail == notAvailable && req.ProtocolVersion() >= stateless:
 		return nil, &jsonrpc.Error{

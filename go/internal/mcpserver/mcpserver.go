@@ -26,6 +26,7 @@ type Options struct {
 	Title        string              // for people; "": none
 	Version      string              // "": 0.0.0
 	Instructions string              // how a model should use the tools; "": none
+	Offers       Offers              // resources and prompts of others; nil: there are none
 
 	MaxMessage  int           // bytes of one message; 0: 8 MiB
 	MaxSessions int           // over HTTP, at once, before the longest unused one ends; 0: 1,000
@@ -57,22 +58,27 @@ type Server struct {
 
 	mu     sync.Mutex
 	listed map[string]string // hash of each tool that the SDK lists, by name
+	// offered are the entries that come from Offers: kind, name, text.
+	offered map[string]map[string]string
 }
 
 // New makes a Server.
 func New(o Options) *Server {
 	o.setDefaults()
-	s := &Server{options: o, host: o.Host, listed: map[string]string{}}
+	s := &Server{options: o, host: o.Host, listed: map[string]string{}, offered: map[string]map[string]string{}}
 	s.suspended.all = map[string]*conversation{}
 	s.sessions = sessions{most: o.MaxSessions, now: time.Now, all: map[string]*session{}}
 	rand.Read(s.sealing[:])
-	s.mcp = mcp.NewServer(
-		&mcp.Implementation{Name: o.Name, Title: o.Title, Version: o.Version},
-		&mcp.ServerOptions{
-			Instructions: o.Instructions,
-			Logger:       slog.New(atLeast{o.Logger.Handler(), slog.LevelWarn}),
-			Capabilities: capabilities(),
-		})
+	options := &mcp.ServerOptions{
+		Instructions: o.Instructions,
+		Logger:       slog.New(atLeast{o.Logger.Handler(), slog.LevelWarn}),
+		Capabilities: capabilities(),
+	}
+	if o.Offers != nil {
+		options.Capabilities.Resources = &mcp.ResourceCapabilities{ListChanged: true}
+		options.CompletionHandler = s.complete
+	}
+	s.mcp = mcp.NewServer(&mcp.Implementation{Name: o.Name, Title: o.Title, Version: o.Version}, options)
 	s.mcp.AddReceivingMiddleware(negotiating, s.listing)
 	s.mcp.AddSendingMiddleware(keeping)
 	s.Changed()

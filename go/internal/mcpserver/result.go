@@ -41,6 +41,36 @@ func result(value []byte, structured bool) (*mcp.CallToolResult, error) {
 	return told, nil
 }
 
+// asGiven is a result that a tool has made for clients of this protocol itself.
+func asGiven(text []byte) (*mcp.CallToolResult, error) {
+	var given struct {
+		Content    []json.RawMessage `json:"content"`
+		Structured json.RawMessage   `json:"structuredContent"`
+		IsError    bool              `json:"isError"`
+		Meta       mcp.Meta          `json:"_meta"`
+	}
+	if err := json.Unmarshal(text, &given); err != nil {
+		return nil, fmt.Errorf("the tool gave a result that is none: %w", err)
+	}
+	told := &mcp.CallToolResult{IsError: given.IsError, Meta: given.Meta, Content: make([]mcp.Content, len(given.Content))}
+	for i, item := range given.Content {
+		told.Content[i] = rawContent{&mcp.TextContent{}, item}
+	}
+	if given.Structured != nil {
+		told.StructuredContent = given.Structured
+	}
+	return told, nil
+}
+
+// rawContent is an item that stays as it is, of whatever type: the SDK knows those of its own time.
+type rawContent struct {
+	*mcp.TextContent // for what the SDK asks of an item beside its JSON
+	raw              json.RawMessage
+}
+
+// MarshalJSON implements json.Marshaler.
+func (c rawContent) MarshalJSON() ([]byte, error) { return c.raw, nil }
+
 // refusal is the result of a call that failed: a model reads its text, a client its error object. It has no structured
 // content: clients hold that against the schema of results.
 func (s *Server) refusal(failed *toolhost.Error) *mcp.CallToolResult {

@@ -41,6 +41,7 @@ func (s *Server) Changed() {
 		s.mcp.RemoveTools(gone...)
 		s.mcp.RemovePrompts(gone...)
 	}
+	s.offerAll()
 }
 
 // add lists a tool. The SDK panics where it refuses one: the others are still served.

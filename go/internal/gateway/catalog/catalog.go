@@ -73,3 +73,12 @@ func (f *Function) ParamsRequired() bool {
 	required, _ := f.Params["required"].([]any)
 	return len(required) > 0
 }
+
+// WithResult is the function with another schema of what it gives.
+func (c *Callable) WithResult(schema any) *Callable {
+	function := *c.Function
+	function.Result = schema
+	changed := *c
+	changed.Function = &function
+	return &changed
+}

@@ -1,0 +1,197 @@
+// Package gateway lets scripts call the functions of others: tools of MCP servers and operations of OpenAPI
+// services. It has the catalogue of what there is, the tools by which a model looks into it and runs its scripts,
+// and what stands around such a script: policy, limits, results that are kept, files of a session. How a source is
+// reached is the work of packages upstream and openapi; how tools are called by clients that of package toolhost.
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hukilau/hukilau/go/internal/config"
+	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
+	"github.com/hukilau/hukilau/go/internal/gateway/finder"
+	"github.com/hukilau/hukilau/go/internal/tooldef"
+)
+
+// Options are what a Gateway needs. The zero value calls nothing.
+type Options struct {
+	Face        config.Face   // "": the default one
+	Check       config.Check  // "": config.CheckError
+	MaxCalls    int           // of one script; 0: 1,000
+	Concurrency int           // calls at once to one source; 0: 8
+	Timeout     time.Duration // of one script; 0: 60 s
+	Memory      int64         // bytes of one script; 0: the host's default
+	MaxResult   int           // characters; more is kept and read in pages; 0: 50,000
+	MaxBytes    int64         // that one script may get from sources; 0: 64 MiB
+	MaxScript   int           // bytes of a script; 0: 256 KiB
+	NoSamples   bool          // no tool is called to see what it gives
+	Policy      []config.Rule
+
+	Upstreams []Upstream
+	Resolver  engine.Resolver                          // of what scripts require; nil: nothing is found
+	Checker   Checker                                  // of types; nil: nothing is checked
+	Files     func(session string) (Folder, error)     // where a session's files are; nil: there are none
+	Save      func(context.Context, SavedScript) error // keeps a script as a tool; nil: none may be saved
+	Limits    func(source string) (concurrency int)    // of one source; nil or 0: Concurrency
+	Redact    func(string) string                      // takes secrets out of what is shown; nil: nothing is secret
+	Logger    *slog.Logger                             // nil: nothing is logged
+	Now       func() time.Time                         // nil: time.Now
+}
+
+// Gateway is the functions of a set of upstreams. Any goroutine may use it.
+type Gateway struct {
+	options  Options
+	sessions sessions
+	scripts  scripts
+	slots    slots
+
+	mu      sync.Mutex // of what makes a new view
+	current atomic.Pointer[view]
+	pools   pools
+	faces   []*tooldef.Tool
+	samples samples
+}
+
+// view is the catalogue with what is made of it.
+type view struct {
+	catalog   *catalog.Catalog
+	sources   []*catalog.Source // that it was made of
+	functions sync.Map          // *catalog.Callable to *function
+	index     func() *finder.Index
+}
+
+// New makes a Gateway. Close it.
+func New(o Options) (*Gateway, error) {
+	o.setDefaults()
+	g := &Gateway{options: o}
+	g.sessions.init(&g.options)
+	g.slots.init(&g.options)
+	g.refresh()
+	var err error
+	g.faces, err = g.newFaces()
+	return g, err
+}
+
+func (o *Options) setDefaults() {
+	setDefault(&o.Face, config.SDKFace)
+	setDefault(&o.Check, config.CheckError)
+	setDefault(&o.MaxCalls, 1000)
+	setDefault(&o.Concurrency, 8)
+	setDefault(&o.Timeout, time.Minute)
+	setDefault(&o.MaxResult, 50_000)
+	setDefault(&o.MaxBytes, 64<<20)
+	setDefault(&o.MaxScript, 256<<10)
+	if o.Redact == nil {
+		o.Redact = func(text string) string { return text }
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+}
+
+func setDefault[T comparable](p *T, value T) {
+	var zero T
+	if *p == zero {
+		*p = value
+	}
+}
+
+// Catalog is what there is now.
+func (g *Gateway) Catalog() *catalog.Catalog { return g.view().catalog }
+
+// view is the one of the sources as they are now.
+func (g *Gateway) view() *view {
+	v := g.current.Load()
+	if slices.Equal(v.sources, g.sources()) {
+		return v
+	}
+	return g.refresh()
+}
+
+// sources are those that are known, in the order of the configuration.
+func (g *Gateway) sources() []*catalog.Source {
+	list := make([]*catalog.Source, 0, len(g.options.Upstreams))
+	for _, u := range g.options.Upstreams {
+		if s := u.Source(); s != nil {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func (g *Gateway) refresh() *view {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	sources := g.sources()
+	var previous *catalog.Catalog
+	old := g.current.Load()
+	if old != nil {
+		if slices.Equal(old.sources, sources) {
+			return old
+		}
+		previous = old.catalog
+	}
+	v := &view{sources: sources, catalog: catalog.New(previous, sources)}
+	v.index = sync.OnceValue(func() *finder.Index { return finder.New(v.catalog) })
+	g.current.Store(v)
+	return v
+}
+
+// upstream finds the one of a source.
+func (g *Gateway) upstream(s *catalog.Scope) Upstream {
+	for _, u := range g.options.Upstreams {
+		if u.Name() == s.Name && u.Kind() == s.Kind {
+			return u
+		}
+	}
+	return nil
+}
+
+// Tools are those by which a client uses the gateway.
+func (g *Gateway) Tools() []*tooldef.Tool { return g.faces }
+
+// Find gives the tool that a function is, by its full name: an inner one.
+func (g *Gateway) Find(name string) (*tooldef.Tool, bool) {
+	rest, inner := strings.CutPrefix(name, innerPrefix)
+	if !inner {
+		return nil, false
+	}
+	v := g.view()
+	c, err := v.catalog.Find(rest)
+	if err != nil {
+		return nil, false
+	}
+	f, err := g.function(v, c)
+	if err != nil {
+		g.options.Logger.Error("a function cannot be called", "function", c.FullName(), "error", err.Error())
+		return nil, false
+	}
+	return f.tool, true
+}
+
+// Upstreams are those that the gateway was made with.
+func (g *Gateway) Upstreams() []Upstream { return g.options.Upstreams }
+
+// Close ends sessions and frees all VMs. Upstreams are closed by whoever opened them.
+func (g *Gateway) Close() {
+	g.sessions.close()
+	g.pools.close()
+}
+
+// Forget ends what was kept and opened for one client.
+func (g *Gateway) Forget(client string) {
+	g.sessions.forget(client)
+	for _, u := range g.options.Upstreams {
+		u.Forget(client)
+	}
+}

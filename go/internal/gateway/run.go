@@ -1,0 +1,186 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
+	"github.com/hukilau/hukilau/go/internal/hostmods/sdkmod"
+	"github.com/hukilau/hukilau/go/internal/toolhost"
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// run is one script under way. It is what the script finds behind sdk.
+type run struct {
+	gateway *Gateway
+	view    *view
+	calling toolhost.Calling
+	client  string
+	script  *sdkmod.Script
+
+	calls    atomic.Int64
+	received atomic.Int64
+
+	mu      sync.Mutex
+	lines   []string
+	partial []byte
+	touched []string
+}
+
+// outcome is what a script gave.
+type outcome struct {
+	result []byte // JSON
+	given  bool   // it gave a result, and not nothing
+	lines  []string
+	files  []string
+}
+
+// errScriptTime is the cause of the end of a script whose own time is over.
+var errScriptTime = errors.New("the script's time is over")
+
+// runScript runs a script to its end.
+func (g *Gateway) runScript(ctx context.Context, script *sdkmod.Script, limit time.Duration) (*outcome, error) {
+	calling, ok := toolhost.CallingOf(ctx)
+	if !ok {
+		return nil, errors.New("a script runs within the call of a tool only")
+	}
+	r := &run{gateway: g, view: g.view(), calling: calling, client: clientOf(calling.Caller()), script: script}
+	pool, err := g.pools.of(g, r.view.catalog, calling)
+	if err != nil {
+		return nil, err
+	}
+	inner := context.WithValue(ctx, sdkmod.HostKey{}, r)
+	if limit > 0 {
+		var cancel context.CancelFunc
+		inner, cancel = context.WithTimeoutCause(inner, limit, errScriptTime)
+		defer cancel()
+	}
+	o := &outcome{}
+	err = pool.Invoke(inner, func(values luau.Values) error { return values.Scan(&o.result, &o.given) })
+	o.lines, o.files = r.end()
+	if err == nil {
+		return o, nil
+	}
+	return o, r.failure(inner, err, limit)
+}
+
+// failure is the error of a script, with its place.
+func (r *run) failure(ctx context.Context, err error, limit time.Duration) error {
+	if errors.Is(err, errScriptTime) || errors.Is(context.Cause(ctx), errScriptTime) {
+		return &toolhost.Error{Code: toolhost.Timeout, Detail: "timeout", Message: fmt.Sprintf("the script took longer than %s", limit)}
+	}
+	var script *luau.Error
+	if !errors.As(err, &script) || luau.IsKilled(err) {
+		return err
+	}
+	failed := &toolhost.Error{Code: toolhost.ToolError, Detail: string(luau.CodeOf(err)), Message: script.Raised()}
+	var called *toolhost.Error
+	if errors.As(errors.Unwrap(script), &called) {
+		failed.Code, failed.Detail, failed.Data, failed.ID, failed.RetryAfter = called.Code, called.Detail, called.Data, called.ID, called.RetryAfter
+		if called.Code == toolhost.BadRequest { // it is the script's mistake, not that of who sent it
+			failed.Code, failed.Detail = toolhost.ToolError, "invalid_params"
+		}
+	} else if table, ok := script.Value.(map[string]any); ok {
+		if code, ok := table["code"].(string); ok {
+			failed.Detail = code
+		}
+	}
+	if line := lineOf(script); line > 0 {
+		failed.Message = fmt.Sprintf("script:%d: %s", line, failed.Message)
+	}
+	return failed
+}
+
+// lineOf is where in the script an error came from.
+func lineOf(script *luau.Error) int {
+	if script.Chunk == scriptChunk {
+		return script.Line
+	}
+	for _, frame := range script.Frames {
+		if frame.Chunk == scriptChunk && frame.Line > 0 {
+			return frame.Line
+		}
+	}
+	return 0
+}
+
+// print keeps what the script prints, line by line.
+func (r *run) print(text []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.partial = append(r.partial, text...)
+	for {
+		line, rest, found := bytes.Cut(r.partial, []byte{'\n'})
+		if !found {
+			return
+		}
+		r.lines = append(r.lines, string(line))
+		r.partial = bytes.Clone(rest)
+	}
+}
+
+var levelNames = map[hostmod.Level]string{
+	hostmod.Debug: "debug", hostmod.Info: "info", hostmod.Warn: "warn", hostmod.Error: "error",
+}
+
+// log keeps a record beside what was printed.
+func (r *run) log(record engine.Record) {
+	var line strings.Builder
+	fmt.Fprintf(&line, "%s: %s", levelNames[record.Level], record.Message)
+	names := make([]string, 0, len(record.Fields))
+	for name := range record.Fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Fprintf(&line, " %s=%v", name, record.Fields[name])
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines = append(r.lines, line.String())
+}
+
+func (r *run) touch(path string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.touched, path) {
+		r.touched = append(r.touched, path)
+	}
+}
+
+func (r *run) end() (lines, files []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.partial) > 0 {
+		r.lines = append(r.lines, string(r.partial))
+		r.partial = nil
+	}
+	slices.Sort(r.touched)
+	return r.lines, r.touched
+}
+
+// found gives a function by the names that a script uses.
+func (r *run) found(source, name string) (*catalog.Callable, error) {
+	c := r.view.catalog
+	scope := c.Source(source)
+	if scope == nil {
+		return nil, unknown(c.Unknown(source))
+	}
+	if f := scope.Function(name); f != nil {
+		return f, nil
+	}
+	return nil, unknown(scope.Unknown(name))
+}
+
+func unknown(err error) error {
+	return &luau.Error{Code: "not_found", Message: err.Error()}
+}

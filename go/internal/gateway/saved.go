@@ -1,0 +1,51 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hukilau/hukilau/go/internal/tooldef"
+	"github.com/hukilau/hukilau/go/internal/toolhost"
+)
+
+// SavedScript is a script that is to become a tool of its own.
+type SavedScript struct {
+	Name, Description string
+	Params            map[string]any // JSON Schema of an object; nil: there are none
+	Code              string         // its chunk gets the arguments as `args`
+	By                string         // who saves it
+}
+
+func (g *Gateway) saveFace() face {
+	return face{
+		name: "save_script", run: g.saveScript,
+		description: "Make a script that works a tool of its own. It reads its arguments from the global args.",
+		params: `{"type":"object","properties":{
+			"name":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,63}$"},"description":{"type":"string","minLength":1},
+			"params":{"type":"object","description":"JSON Schema of args"},"code":{"type":"string"}},
+			"required":["name","description","code"],"additionalProperties":false}`,
+	}
+}
+
+func (g *Gateway) saveScript(ctx context.Context, args map[string]any) (tooldef.Output, error) {
+	calling, _ := toolhost.CallingOf(ctx)
+	s := SavedScript{
+		Name: textArg(args, "name"), Description: textArg(args, "description"), Code: textArg(args, "code"), By: calling.Caller().Name,
+	}
+	s.Params, _ = args["params"].(map[string]any)
+	if err := tooldef.CheckName(s.Name); err != nil {
+		return tooldef.Output{}, &toolhost.Error{Code: toolhost.BadRequest, Path: "/name", Message: err.Error()}
+	}
+	if _, _, err := g.ready(ctx, s.Code, false); err != nil {
+		return tooldef.Output{}, err
+	}
+	if err := g.options.Save(ctx, s); err != nil {
+		var refused *toolhost.Error
+		if errors.As(err, &refused) {
+			return tooldef.Output{}, refused
+		}
+		return tooldef.Output{}, &toolhost.Error{Code: toolhost.ToolError, Message: "the script cannot be saved: " + err.Error()}
+	}
+	return textOutput(fmt.Sprintf("saved: it is the tool %s now", s.Name))
+}
