@@ -101,6 +101,7 @@ type told struct {
 
 // execute runs a script for a model. limit is 0 where it may take as long as the tool.
 func (g *Gateway) execute(ctx context.Context, source string, limit time.Duration, mustSay bool) (*told, error) {
+	g.awaitSources(ctx, source)
 	script, warnings, err := g.ready(ctx, source, mustSay)
 	if err != nil {
 		return nil, err

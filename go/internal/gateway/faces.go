@@ -22,23 +22,26 @@ type face struct {
 	run               func(ctx context.Context, args map[string]any) (tooldef.Output, error)
 }
 
-func (g *Gateway) newFaces() ([]*tooldef.Tool, error) {
-	var all []face
-	if g.options.Face != config.ProxyFace {
-		all = append(all, g.sdkFace()...)
-	}
-	if g.options.Face != config.SDKFace {
-		all = append(all, g.proxyFace()...)
-	}
-	var tools []*tooldef.Tool
-	for _, f := range all {
-		t, err := g.newFace(f)
-		if err != nil {
-			return nil, err
+// newFaces makes the tools of both faces. Those of one that is not served are inner ones.
+func (g *Gateway) newFaces() error {
+	g.byName = map[string]*tooldef.Tool{}
+	for _, part := range []struct {
+		faces []face
+		other config.Face
+	}{{g.sdkFace(), config.ProxyFace}, {g.proxyFace(), config.SDKFace}} {
+		for _, f := range part.faces {
+			t, err := g.newFace(f)
+			if err != nil {
+				return err
+			}
+			t.Inner = g.options.Face == part.other
+			g.byName[t.Name] = t
+			if !t.Inner {
+				g.faces = append(g.faces, t)
+			}
 		}
-		tools = append(tools, t)
 	}
-	return tools, nil
+	return nil
 }
 
 func (g *Gateway) newFace(f face) (*tooldef.Tool, error) {

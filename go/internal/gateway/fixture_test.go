@@ -50,6 +50,8 @@ func (f *fake) Status() gateway.Status {
 	return f.status
 }
 
+func (f *fake) Ready(context.Context) error { return nil }
+
 func (f *fake) Forget(client string) { f.gone = append(f.gone, client) }
 
 func (f *fake) Call(ctx context.Context, c *gateway.Call) (*gateway.Result, error) {
@@ -96,11 +98,6 @@ type tools struct{ gateway *gateway.Gateway }
 func (t tools) Tools() []*tooldef.Tool { return t.gateway.Tools() }
 
 func (t tools) Find(name string) (*tooldef.Tool, bool) {
-	for _, tool := range t.gateway.Tools() {
-		if tool.Name == name {
-			return tool, true
-		}
-	}
 	return t.gateway.Find(name)
 }
 

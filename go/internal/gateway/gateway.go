@@ -43,6 +43,8 @@ type Options struct {
 	Redact    func(string) string                      // takes secrets out of what is shown; nil: nothing is secret
 	Logger    *slog.Logger                             // nil: nothing is logged
 	Now       func() time.Time                         // nil: time.Now
+	// StartTime is how long after the start calls wait for the sources that they are about; 0: 10 s.
+	StartTime time.Duration
 }
 
 // Gateway is the functions of a set of upstreams. Any goroutine may use it.
@@ -56,7 +58,9 @@ type Gateway struct {
 	current atomic.Pointer[view]
 	pools   pools
 	faces   []*tooldef.Tool
+	byName  map[string]*tooldef.Tool // of both faces
 	samples samples
+	started time.Time
 }
 
 // view is the catalogue with what is made of it.
@@ -70,13 +74,11 @@ type view struct {
 // New makes a Gateway. Close it.
 func New(o Options) (*Gateway, error) {
 	o.setDefaults()
-	g := &Gateway{options: o}
+	g := &Gateway{options: o, started: time.Now()}
 	g.sessions.init(&g.options)
 	g.slots.init(&g.options)
 	g.refresh()
-	var err error
-	g.faces, err = g.newFaces()
-	return g, err
+	return g, g.newFaces()
 }
 
 func (o *Options) setDefaults() {
@@ -88,6 +90,7 @@ func (o *Options) setDefaults() {
 	setDefault(&o.MaxResult, 50_000)
 	setDefault(&o.MaxBytes, 64<<20)
 	setDefault(&o.MaxScript, 256<<10)
+	setDefault(&o.StartTime, 10*time.Second)
 	if o.Redact == nil {
 		o.Redact = func(text string) string { return text }
 	}
@@ -160,8 +163,11 @@ func (g *Gateway) upstream(s *catalog.Scope) Upstream {
 // Tools are those by which a client uses the gateway.
 func (g *Gateway) Tools() []*tooldef.Tool { return g.faces }
 
-// Find gives the tool that a function is, by its full name: an inner one.
+// Find gives one of these, or one of the other face; or the tool that a function is, by its full name: an inner one.
 func (g *Gateway) Find(name string) (*tooldef.Tool, bool) {
+	if t, ok := g.byName[name]; ok {
+		return t, true
+	}
 	rest, inner := strings.CutPrefix(name, innerPrefix)
 	if !inner {
 		return nil, false

@@ -31,6 +31,7 @@ type MCPSource struct {
 	taken    bool   // there was such a client
 	own      map[string]*connection
 	closed   bool
+	ending   sync.WaitGroup // connections that are being closed
 	snapshot *upstream.Snapshot
 	source   *catalog.Source // of snapshot
 }
@@ -74,6 +75,9 @@ func (m *MCPSource) Status() Status {
 	s := m.server.Status()
 	return Status{State: State(s.State), Reason: s.Reason, Notes: s.Stderr}
 }
+
+// Ready implements Upstream.
+func (m *MCPSource) Ready(ctx context.Context) error { return m.server.Ready(ctx) }
 
 // Call implements Upstream.
 func (m *MCPSource) Call(ctx context.Context, c *Call) (*Result, error) {
@@ -216,7 +220,7 @@ func (m *MCPSource) makeRoom() error {
 
 // drop closes the connection of a client, without waiting for it.
 func (m *MCPSource) drop(client string) {
-	go m.own[client].server.Close()
+	m.ending.Go(m.own[client].server.Close)
 	delete(m.own, client)
 }
 
@@ -233,13 +237,10 @@ func (m *MCPSource) Forget(client string) {
 func (m *MCPSource) Close() {
 	m.mu.Lock()
 	m.closed = true
-	all := m.own
-	m.own = map[string]*connection{}
-	m.mu.Unlock()
-	var ending sync.WaitGroup
-	for _, c := range all {
-		ending.Go(c.server.Close)
+	for client := range m.own {
+		m.drop(client)
 	}
+	m.mu.Unlock()
 	m.server.Close()
-	ending.Wait()
+	m.ending.Wait()
 }

@@ -19,14 +19,15 @@ import (
 
 // Offers are the gateway's own resources, about its sources, and those of MCP servers under names of their own.
 type Offers struct {
-	gateway                *Gateway
+	gateway                func() *Gateway
 	noResources, noPrompts bool
 }
 
 var _ mcpserver.Offers = (*Offers)(nil)
 
-// NewOffers makes the resources and prompts of a gateway. Those of servers are left out where it is said so.
-func NewOffers(g *Gateway, noResources, noPrompts bool) *Offers {
+// NewOffers makes the resources and prompts of the gateway that there is. Those of servers are left out where it is
+// said so.
+func NewOffers(g func() *Gateway, noResources, noPrompts bool) *Offers {
 	return &Offers{g, noResources, noPrompts}
 }
 
@@ -36,7 +37,7 @@ const sdkScheme = "sdk://"
 // Resources implements mcpserver.Offers.
 func (o *Offers) Resources() []json.RawMessage {
 	var list []json.RawMessage
-	for _, s := range o.gateway.Catalog().Sources() {
+	for _, s := range o.gateway().Catalog().Sources() {
 		for _, part := range []struct{ name, about string }{
 			{"overview", "What %s is"}, {"functions", "The functions of %s with their signatures"}, {"schemas", "The types of %s"},
 		} {
@@ -109,7 +110,7 @@ func changed(raw json.RawMessage, field string, change func(string) string) json
 
 // each goes through the servers that are known.
 func (o *Offers) each(do func(server string, s *upstream.Snapshot)) {
-	for _, u := range o.gateway.options.Upstreams {
+	for _, u := range o.gateway().options.Upstreams {
 		if m, ok := u.(*MCPSource); ok {
 			if s := m.server.Snapshot(); s != nil {
 				do(m.Name(), s)
@@ -120,7 +121,7 @@ func (o *Offers) each(do func(server string, s *upstream.Snapshot)) {
 
 // server finds the one that a namespaced name is of: names of servers may be beginnings of each other.
 func (o *Offers) server(name, between string) (found *MCPSource, rest string) {
-	for _, u := range o.gateway.options.Upstreams {
+	for _, u := range o.gateway().options.Upstreams {
 		m, ok := u.(*MCPSource)
 		if !ok {
 			continue
@@ -183,7 +184,7 @@ func renamedContents(raw json.RawMessage, server string) json.RawMessage {
 
 // own is the text of a resource of the gateway's.
 func (o *Offers) own(path string) (string, bool) {
-	c := o.gateway.Catalog()
+	c := o.gateway().Catalog()
 	name, part, _ := strings.Cut(path, "/")
 	s := c.Source(name)
 	if s == nil {

@@ -105,7 +105,8 @@ type serverEntry struct {
 	Status      string `json:"status"`
 }
 
-func (g *Gateway) listServers(context.Context, map[string]any) (tooldef.Output, error) {
+func (g *Gateway) listServers(ctx context.Context, _ map[string]any) (tooldef.Output, error) {
+	g.awaitSources(ctx, "")
 	list := []serverEntry{}
 	c := g.Catalog()
 	for _, u := range g.options.Upstreams {
@@ -127,7 +128,8 @@ type toolEntry struct {
 	Description string `json:"description,omitempty"`
 }
 
-func (g *Gateway) listServerTools(_ context.Context, args map[string]any) (tooldef.Output, error) {
+func (g *Gateway) listServerTools(ctx context.Context, args map[string]any) (tooldef.Output, error) {
+	g.awaitSources(ctx, textArg(args, "luaServerName"))
 	v := g.view()
 	scope := v.catalog.Source(textArg(args, "luaServerName"))
 	if scope == nil {
@@ -143,7 +145,8 @@ func (g *Gateway) listServerTools(_ context.Context, args map[string]any) (toold
 }
 
 // proxied finds the tool that two arguments name.
-func (g *Gateway) proxied(args map[string]any) (*view, *catalog.Callable, error) {
+func (g *Gateway) proxied(ctx context.Context, args map[string]any) (*view, *catalog.Callable, error) {
+	g.awaitSources(ctx, textArg(args, "luaServerName"))
 	v := g.view()
 	scope := v.catalog.Source(textArg(args, "luaServerName"))
 	if scope == nil {
@@ -156,8 +159,8 @@ func (g *Gateway) proxied(args map[string]any) (*view, *catalog.Callable, error)
 	return v, c, nil
 }
 
-func (g *Gateway) toolDetails(_ context.Context, args map[string]any) (tooldef.Output, error) {
-	v, c, err := g.proxied(args)
+func (g *Gateway) toolDetails(ctx context.Context, args map[string]any) (tooldef.Output, error) {
+	v, c, err := g.proxied(ctx, args)
 	if err != nil {
 		return tooldef.Output{}, err
 	}
@@ -191,7 +194,7 @@ func usage(c *catalog.Callable) string {
 
 // inspectTool calls a tool to see what it gives. Without arguments only what changes nothing is called.
 func (g *Gateway) inspectTool(ctx context.Context, args map[string]any) (tooldef.Output, error) {
-	v, c, err := g.proxied(args)
+	v, c, err := g.proxied(ctx, args)
 	if err != nil {
 		return tooldef.Output{}, err
 	}

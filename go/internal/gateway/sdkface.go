@@ -91,7 +91,8 @@ type apiEntry struct {
 // maxSummary is how many characters of a source's description are listed.
 const maxSummary = 200
 
-func (g *Gateway) listAPIs(context.Context, map[string]any) (tooldef.Output, error) {
+func (g *Gateway) listAPIs(ctx context.Context, _ map[string]any) (tooldef.Output, error) {
+	g.awaitSources(ctx, "")
 	list := []apiEntry{}
 	c := g.Catalog()
 	for _, u := range g.options.Upstreams {
@@ -139,7 +140,8 @@ type functionPage struct {
 	NextCursor string          `json:"next_cursor,omitempty"`
 }
 
-func (g *Gateway) listFunctions(_ context.Context, args map[string]any) (tooldef.Output, error) {
+func (g *Gateway) listFunctions(ctx context.Context, args map[string]any) (tooldef.Output, error) {
+	g.awaitSources(ctx, textArg(args, "api"))
 	v := g.view()
 	if api := textArg(args, "api"); api != "" && v.catalog.Source(api) == nil {
 		return tooldef.Output{}, notFound(v.catalog.Unknown(api))
@@ -169,7 +171,8 @@ func (g *Gateway) hidden(v *view, c *catalog.Callable) bool {
 	return verdict.denied()
 }
 
-func (g *Gateway) searchDocs(_ context.Context, args map[string]any) (tooldef.Output, error) {
+func (g *Gateway) searchDocs(ctx context.Context, args map[string]any) (tooldef.Output, error) {
+	g.awaitSources(ctx, "")
 	v := g.view()
 	tokens := numberArg(args, "max_tokens")
 	if tokens == 0 {
@@ -197,7 +200,8 @@ func (g *Gateway) searchDocs(_ context.Context, args map[string]any) (tooldef.Ou
 	return textOutput(text.String())
 }
 
-func (g *Gateway) functionDocs(_ context.Context, args map[string]any) (tooldef.Output, error) {
+func (g *Gateway) functionDocs(ctx context.Context, args map[string]any) (tooldef.Output, error) {
+	g.awaitSources(ctx, textArg(args, "name"))
 	v := g.view()
 	var parts []string
 	for _, name := range strings.Split(textArg(args, "name"), ",") {

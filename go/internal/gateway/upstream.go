@@ -15,6 +15,8 @@ type Upstream interface {
 	// Source is what it offers now; nil while that is not known. It is the same pointer as long as nothing changes.
 	Source() *catalog.Source
 	Status() Status
+	// Ready waits until what it offers is known, or why it is not.
+	Ready(ctx context.Context) error
 	// Call makes one call for a client. The error is a *Failure where the other side has said something.
 	Call(ctx context.Context, c *Call) (*Result, error)
 	// Forget ends what was opened for one client.

@@ -29,11 +29,12 @@ type Host struct {
 	Store   *store.Store
 	Logger  *slog.Logger
 
-	clients clients
-	models  modelSet
-	tape    *tape
-	music   jukebox
-	tracing *tracing
+	clients  clients
+	models   modelSet
+	tape     *tape
+	gateways gateways
+	music    jukebox
+	tracing  *tracing
 
 	wrong atomic.Pointer[server.Broken] // the configuration, where it could not be read again
 }
@@ -41,6 +42,9 @@ type Host struct {
 // HostOptions say what a Host is for. The zero value keeps state and log in the project's state folder.
 type HostOptions struct {
 	InMemory bool // state and log are gone when the Host is closed
+	Sources  SourceFlags
+	// Gateway serves the sources' tools alone, and fails where there are none.
+	Gateway bool
 
 	tape *tape // of a test; nil: nothing is recorded or replayed
 }
@@ -82,6 +86,12 @@ func (p *Project) NewHost(ctx context.Context, o HostOptions) (*Host, error) {
 		h.clients.wrap, options.Outside = o.tape.session.Transport, o.tape.session.Outside
 	}
 	h.Host = toolhost.New(options)
+	h.gateways.flags, h.gateways.only = o.Sources, o.Gateway
+	if o.tape == nil {
+		if err := h.openGateway(); err != nil {
+			return nil, errors.Join(err, h.Close())
+		}
+	}
 	h.publish()
 	return h, nil
 }
@@ -93,13 +103,24 @@ func (p *Project) served() *granted {
 
 // publish serves the tools that the project has now.
 func (h *Host) publish() {
-	h.Host.Serve(h.Project.served())
+	tools := h.Project.served()
+	if h.gateways.only {
+		tools = &granted{}
+	}
+	if g := h.Gateway(); g != nil {
+		h.Host.Serve(join(tools, g))
+		return
+	}
+	h.Host.Serve(tools)
 }
 
 // Reload reads the project again and serves what it has then. When it fails, all stays as it was.
 func (h *Host) Reload(ctx context.Context) error {
 	before := h.Project.Config()
 	if err := h.Project.Reload(ctx); err != nil {
+		return err
+	}
+	if err := h.openGateway(); err != nil {
 		return err
 	}
 	h.publish()
@@ -143,6 +164,7 @@ func (h *Host) Close() error {
 		h.Logger.Error("calls do not end; the log may not have them", "error", err.Error())
 	}
 	h.Host.Close()
+	h.closeGateway()
 	h.models.close()
 	h.clients.close()
 	if err := h.tracing.close(); err != nil {

@@ -62,6 +62,9 @@ type Project struct {
 	files    openFiles
 	content  atomic.Pointer[content]
 	redactor atomic.Pointer[redact.Redactor]
+
+	moreSecrets    []string        // of files of other programs
+	clientWarnings []*config.Error // about these
 }
 
 // content is what was read last.
@@ -215,7 +218,7 @@ func (p *Project) Reload(ctx context.Context) error {
 	if before := p.content.Load(); before != nil {
 		all = append(all[:len(all):len(all)], before.secrets...) // calls that run have those
 	}
-	p.redactor.Store(redact.New(all))
+	p.redactor.Store(redact.New(slices.Concat(all, p.moreSecrets)))
 	p.content.Store(next)
 	return nil
 }

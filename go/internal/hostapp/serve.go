@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/config"
+	"github.com/hukilau/hukilau/go/internal/gateway"
 	"github.com/hukilau/hukilau/go/internal/mcpserver"
 	"github.com/hukilau/hukilau/go/internal/server"
 	"github.com/hukilau/hukilau/go/internal/store"
@@ -150,9 +151,14 @@ func (h *Host) newMCP(o Serving, hostChecked bool) *mcpserver.Server {
 			most = server.DefaultBodyLimit
 		}
 	}
+	var offers mcpserver.Offers
+	if h.Gateway() != nil {
+		c := h.Project.Config().Gateway
+		offers = gateway.NewOffers(h.Gateway, c.NoResources, c.NoPrompts)
+	}
 	return mcpserver.New(mcpserver.Options{
-		MaxMessage: most,
-		Host:       h.Host, Logger: h.Logger, Redact: h.Project.redact, Version: o.Version,
+		MaxMessage: most, Offers: offers,
+		Host: h.Host, Logger: h.Logger, Redact: h.Project.redact, Version: o.Version,
 		HostChecked: hostChecked, OperatorApproves: h.Project.Config().Server.OperatorApproves,
 	})
 }
@@ -171,6 +177,7 @@ func (h *Host) broken() []server.Broken {
 // background reloads what changes, and trims the store, until the result is called.
 func (h *Host) background(ctx context.Context, noReload bool, changed func()) (end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
+	h.gateways.changed.Store(&changed)
 	done := make(chan struct{}, 2)
 	go func() {
 		h.trim(ctx)
@@ -194,6 +201,7 @@ func (h *Host) background(ctx context.Context, noReload bool, changed func()) (e
 	}
 	return func() {
 		cancel()
+		h.gateways.changed.Store(nil)
 		for range jobs {
 			<-done
 		}

@@ -33,12 +33,13 @@ type Config struct {
 	Transport string            // StreamableHTTP or SSE; "" is the first
 	Headers   map[string]string // sent with each request, never to another host
 
-	Stateless     bool          // sessions may share a connection
-	MaxConcurrent int           // calls at the same time; 0: 16
-	MaxBytes      int           // of one result; 0: 16 MiB
-	CallTimeout   time.Duration // without a sign of life from a call; 0: 2 minutes
-	StartTimeout  time.Duration // of start and handshake; 0: 30 seconds
-	Allow, Deny   []string      // patterns of tools, as path.Match; no Allow allows all, Deny wins
+	Stateless     bool                   // sessions may share a connection
+	MaxConcurrent int                    // calls at the same time; 0: 16
+	MaxBytes      int                    // of one result; 0: 16 MiB
+	CallTimeout   time.Duration          // without a sign of life from a call; 0: 2 minutes
+	StartTimeout  time.Duration          // of start and handshake; 0: 30 seconds
+	Allow, Deny   []string               // patterns of tools, as path.Match; no Allow allows all, Deny wins
+	Allows        func(tool string) bool // as well; nil: all
 }
 
 // Options is what a Server works with. The zero value is the default.
@@ -137,6 +138,9 @@ func (c Config) withDefaults() Config {
 
 // allows says whether a tool may be seen and called.
 func (c Config) allows(tool string) bool {
+	if c.Allows != nil && !c.Allows(tool) {
+		return false
+	}
 	return !matches(c.Deny, tool) && (len(c.Allow) == 0 || matches(c.Allow, tool))
 }
 

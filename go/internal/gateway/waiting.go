@@ -1,0 +1,46 @@
+package gateway
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
+)
+
+// listTime is how much of the start listings wait for: they are about all sources, of which one may be slow.
+const listTime = 3 * time.Second
+
+// awaitSources waits for sources that are not known yet, as long as the gateway is young: those that a text names, or
+// all of them where it is "". What is not there then is said to be missing.
+func (g *Gateway) awaitSources(ctx context.Context, text string) {
+	most := g.options.StartTime
+	if text == "" {
+		most = min(most, listTime)
+	}
+	left := most - time.Since(g.started)
+	if left <= 0 {
+		return
+	}
+	var missing []Upstream
+	for _, u := range g.options.Upstreams {
+		if u.Source() == nil && u.Status().State == Connecting && mentions(text, u.Name()) {
+			missing = append(missing, u)
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	var waiting sync.WaitGroup
+	for _, u := range missing {
+		waiting.Go(func() { _ = u.Ready(ctx) }) // its status says why it is not
+	}
+	waiting.Wait()
+}
+
+func mentions(text, name string) bool {
+	return text == "" || strings.Contains(text, name) || strings.Contains(text, catalog.Sanitise(name))
+}

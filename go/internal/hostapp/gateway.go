@@ -1,0 +1,319 @@
+package hostapp
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sync/atomic"
+
+	"github.com/hukilau/hukilau/go/internal/config"
+	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/gateway"
+	"github.com/hukilau/hukilau/go/internal/gateway/upstream"
+	"github.com/hukilau/hukilau/go/internal/module"
+	"github.com/hukilau/hukilau/go/internal/redact"
+	"github.com/hukilau/hukilau/go/internal/tooldef"
+	"github.com/hukilau/hukilau/go/internal/toolhost"
+	"github.com/hukilau/hukilau/libs"
+)
+
+// StartServer starts the program of an MCP server; main sets it.
+var StartServer func(upstream.Command) (*upstream.Process, error)
+
+// SourceFlags are sources that a command line names, beside those of the configuration or in their place.
+type SourceFlags struct {
+	MCP   []string // name=command or name=URL
+	APIs  []string // name=spec or spec
+	Specs []string // arguments that are the same as APIs
+	Files []string // of other programs, as .mcp.json
+	Face  string   // in place of the configuration's; "": as that says
+}
+
+// clientsFile is the file of MCP servers that several programs read in a folder.
+const clientsFile = ".mcp.json"
+
+// gateways is the gateway of a host; it changes with the configuration.
+type gateways struct {
+	flags    SourceFlags
+	only     bool // no other tools are served
+	current  atomic.Pointer[gateway.Gateway]
+	sources  []source
+	settings config.Gateway
+	changed  atomic.Pointer[func()] // hears that a server offers something else
+}
+
+// source is an upstream with what it was made of.
+type source struct {
+	config   any
+	upstream gateway.Upstream
+}
+
+// Gateway is the one of the host; nil where there are no sources.
+func (h *Host) Gateway() *gateway.Gateway { return h.gateways.current.Load() }
+
+// sources are those of the configuration and of the command line.
+func (p *Project) sources(flags SourceFlags) (config.Sources, config.Gateway, error) {
+	c := p.Config()
+	all := config.Sources{MCPServers: maps.Clone(c.MCPServers), APIs: maps.Clone(c.APIs)}
+	settings := c.Gateway
+	named, err := config.ParseFlags(config.Flags{MCP: flags.MCP, APIs: flags.APIs, Specs: flags.Specs})
+	if err != nil {
+		return all, settings, &usageError{err.Error()}
+	}
+	files := flags.Files
+	if usual := filepath.Join(p.Folder, clientsFile); len(files)+len(flags.MCP)+len(flags.APIs)+len(flags.Specs) == 0 && p.file == "" && exists(usual) {
+		files = []string{usual}
+	}
+	for _, name := range files {
+		clients, err := p.readClients(name)
+		if err != nil {
+			return all, settings, err
+		}
+		all.Override(clients.Sources)
+		if settings.Face == "" {
+			settings.Face = clients.Face
+		}
+	}
+	all.Override(named)
+	if flags.Face != "" {
+		settings.Face = config.Face(flags.Face)
+	}
+	return all, settings, nil
+}
+
+// readClients reads a file of another program.
+func (p *Project) readClients(name string) (*config.Clients, error) {
+	text, err := readRegular(name, maxConfig)
+	if err != nil {
+		return nil, fmt.Errorf("the file %s: %w", name, withoutPath(err))
+	}
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	home, _ := os.UserHomeDir() // "" is none
+	clients, err := config.ParseClients(text, config.ClientOptions{
+		Name: name, Dir: filepath.Dir(path), Home: home, LookupEnv: os.LookupEnv,
+		ReadFile: func(name string) ([]byte, error) { return readRegular(name, maxConfig) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.addSecrets(clients.Secrets())
+	p.clientWarnings = append(p.clientWarnings, clients.Warnings...)
+	return clients, nil
+}
+
+// addSecrets hides further texts.
+func (p *Project) addSecrets(secrets []string) {
+	if len(secrets) == 0 {
+		return
+	}
+	p.moreSecrets = append(p.moreSecrets, secrets...)
+	p.redactor.Store(redact.New(slices.Concat(p.content.Load().secrets, p.moreSecrets)))
+}
+
+// openGateway makes the gateway anew where its sources or its settings have changed. What stays the same of the
+// sources goes on.
+func (h *Host) openGateway() error {
+	sources, settings, err := h.Project.sources(h.gateways.flags)
+	if err != nil {
+		return err
+	}
+	old := h.gateways.current.Load()
+	next, fresh, err := h.connect(sources)
+	if err != nil {
+		return err
+	}
+	if old != nil && fresh == 0 && len(next) == len(h.gateways.sources) && reflect.DeepEqual(settings, h.gateways.settings) {
+		return nil
+	}
+	if len(next) == 0 && h.gateways.only {
+		return config.ErrNoSources
+	}
+	var made *gateway.Gateway
+	if len(next) > 0 {
+		if made, err = h.newGateway(next, sources, settings); err != nil {
+			return err
+		}
+	}
+	gone := h.gateways.sources
+	h.gateways.sources, h.gateways.settings = next, settings
+	h.gateways.current.Store(made)
+	if old != nil {
+		old.Close()
+	}
+	for _, s := range gone {
+		if !slices.ContainsFunc(next, func(kept source) bool { return kept.upstream == s.upstream }) {
+			go s.upstream.Close()
+		}
+	}
+	return nil
+}
+
+// connect opens the sources that were not open before.
+func (h *Host) connect(all config.Sources) (list []source, fresh int, err error) {
+	open := func(name string, of any, make func() (gateway.Upstream, error)) error {
+		for _, s := range h.gateways.sources {
+			if s.upstream.Name() == name && reflect.DeepEqual(s.config, of) {
+				list = append(list, s)
+				return nil
+			}
+		}
+		made, err := make()
+		if err != nil {
+			return err
+		}
+		fresh++
+		list = append(list, source{of, made})
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(all.MCPServers)) {
+		server := all.MCPServers[name]
+		if server.Disabled {
+			continue
+		}
+		if err := open(name, server, func() (gateway.Upstream, error) { return h.openServer(name, server) }); err != nil {
+			return nil, 0, err
+		}
+	}
+	return list, fresh, nil
+}
+
+func (h *Host) openServer(name string, c config.MCPServer) (gateway.Upstream, error) {
+	server := upstream.Open(
+		upstream.Config{
+			Name: name, Command: c.Command, Args: c.Args, Env: c.Env, Dir: c.Cwd, URL: c.URL, Transport: transportOf(c), Headers: headersOf(c),
+			Stateless: c.Stateless, CallTimeout: c.Timeout, Allows: c.Allows,
+		},
+		upstream.Options{
+			Logger: h.Logger, Start: StartServer, Environ: os.Environ(), Redact: h.Project.redact, OnChange: h.upstreamChanged,
+			Client: upstream.Client{Elicitation: true, Sampling: true},
+		})
+	return gateway.NewMCPSource(server, c.Description), nil
+}
+
+func transportOf(c config.MCPServer) string {
+	if c.Command != "" {
+		return ""
+	}
+	return string(c.Transport)
+}
+
+// headersOf are those of each request, with what shows who calls.
+func headersOf(c config.MCPServer) map[string]string {
+	if c.Auth.Type != config.BearerAuth {
+		return c.Headers
+	}
+	headers := maps.Clone(c.Headers)
+	if headers == nil {
+		headers = map[string]string{}
+	}
+	headers["Authorization"] = "Bearer " + c.Auth.Token
+	return headers
+}
+
+// upstreamChanged tells faces that a server offers something else.
+func (h *Host) upstreamChanged() {
+	if changed := h.gateways.changed.Load(); changed != nil {
+		(*changed)()
+	}
+}
+
+func (h *Host) newGateway(list []source, all config.Sources, c config.Gateway) (*gateway.Gateway, error) {
+	o := gateway.Options{
+		Face: c.Face, Check: c.Check, MaxCalls: c.MaxCalls, Concurrency: c.Concurrency, Timeout: c.Timeout, Memory: c.Memory,
+		MaxResult: c.MaxResult, MaxBytes: c.MaxBytes, NoSamples: c.NoSamples, Policy: c.Policy,
+		Files: h.scratch, Redact: h.Project.redact, Logger: h.Logger,
+		Limits: func(source string) int {
+			if server, ok := all.MCPServers[source]; ok {
+				return server.MaxConcurrent
+			}
+			return all.APIs[source].MaxConcurrent
+		},
+	}
+	for _, s := range list {
+		o.Upstreams = append(o.Upstreams, s.upstream)
+	}
+	var err error
+	if o.Resolver, err = gatewayResolver(); err != nil {
+		return nil, err
+	}
+	return gateway.New(o)
+}
+
+// gatewayResolver finds the SDK for scripts that a model wrote, and no file.
+func gatewayResolver() (engine.Resolver, error) {
+	return module.New(module.Options{Embedded: libs.FS, Hosted: true})
+}
+
+// closeGateway ends the sources, and what their programs have started.
+func (h *Host) closeGateway() {
+	if g := h.gateways.current.Swap(nil); g != nil {
+		g.Close()
+	}
+	done := make(chan struct{})
+	for _, s := range h.gateways.sources {
+		go func() {
+			s.upstream.Close()
+			done <- struct{}{}
+		}()
+	}
+	for range h.gateways.sources {
+		<-done
+	}
+	h.gateways.sources = nil
+}
+
+// withGateway are the tools of a project and those of its gateway.
+type withGateway struct {
+	*granted
+	gateway *gateway.Gateway
+	all     []*tooldef.Tool
+}
+
+var _ toolhost.Tools = (*withGateway)(nil)
+
+// join puts the gateway's tools beside those of the project, of which one may have such a name.
+func join(g *granted, gw *gateway.Gateway) *withGateway {
+	w := &withGateway{granted: g, gateway: gw}
+	w.all = slices.Clone(g.Tools())
+	for _, t := range gw.Tools() {
+		if _, taken := g.Find(t.Name); !taken {
+			w.all = append(w.all, t)
+		}
+	}
+	slices.SortFunc(w.all, func(a, b *tooldef.Tool) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return w
+}
+
+// Tools implements toolhost.Tools.
+func (w *withGateway) Tools() []*tooldef.Tool { return w.all }
+
+// Find implements toolhost.Tools.
+func (w *withGateway) Find(name string) (*tooldef.Tool, bool) {
+	if t, ok := w.granted.Find(name); ok {
+		return t, true
+	}
+	return w.gateway.Find(name)
+}
+
+var errNoFile = errors.New("there is no such file")
+
+// fileError is an error of the session's files without the path of the host.
+func fileError(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errNoFile
+	}
+	return fmt.Errorf("%s: %w", name, withoutPath(err))
+}

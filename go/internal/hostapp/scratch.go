@@ -1,0 +1,211 @@
+package hostapp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hukilau/hukilau/go/internal/gateway"
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+)
+
+// Bounds of the files of one session.
+const (
+	maxScratchFile  = 16 << 20
+	maxScratchBytes = 128 << 20
+	maxScratchFiles = 10_000
+	scratchAge      = 24 * time.Hour // after the last change
+)
+
+// scratchFolder is where sessions have their files, each in a folder of its own.
+func (p *Project) scratchFolder() string {
+	return filepath.Join(filepath.Dir(p.StatePath()), "sessions")
+}
+
+// scratch opens the files of a session. Old ones of others are deleted.
+func (h *Host) scratch(session string) (gateway.Folder, error) {
+	all := h.Project.scratchFolder()
+	if err := os.MkdirAll(all, 0o700); err != nil {
+		return nil, withoutPath(err)
+	}
+	sum := sha256.Sum256([]byte(session))
+	dir := filepath.Join(all, hex.EncodeToString(sum[:12]))
+	trimScratch(all, dir)
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, withoutPath(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	now := time.Now()
+	_ = os.Chtimes(dir, now, now) // it is in use; where that fails it may be deleted a day later
+	return &scratch{root: root}, nil
+}
+
+// trimScratch deletes what was not used for a day, but for one folder.
+func trimScratch(all, but string) {
+	entries, err := os.ReadDir(all)
+	if err != nil {
+		return // there is nothing to delete
+	}
+	for _, e := range entries {
+		path := filepath.Join(all, e.Name())
+		if info, err := e.Info(); err == nil && path != but && time.Since(info.ModTime()) > scratchAge {
+			_ = os.RemoveAll(path) // the next session tries again
+		}
+	}
+}
+
+// scratch are the files of one session.
+type scratch struct {
+	root *os.Root
+	mu   sync.Mutex // of what changes
+}
+
+func (s *scratch) Close() { _ = s.root.Close() }
+
+// cleaned is a path within the folder.
+func cleaned(name string) (string, error) {
+	inside := path.Clean(strings.ReplaceAll(name, `\`, "/"))
+	if name == "" || inside == "." || !filepath.IsLocal(filepath.FromSlash(inside)) || strings.ContainsRune(name, 0) {
+		return "", &luau.Error{Code: luau.CodeArgument, Message: fmt.Sprintf(
+			"files: %.100q is no path of a file here; paths are relative and do not lead out of the session's folder", name)}
+	}
+	return filepath.FromSlash(inside), nil
+}
+
+// Read implements gateway.Folder.
+func (s *scratch) Read(_ context.Context, name string) (string, error) {
+	inside, err := cleaned(name)
+	if err != nil {
+		return "", err
+	}
+	f, err := s.root.Open(inside)
+	if err != nil {
+		return "", fileError(name, err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
+		return "", fileError(name, errors.New("it is no file"))
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxScratchFile+1))
+	switch {
+	case err != nil:
+		return "", fileError(name, err)
+	case len(text) > maxScratchFile:
+		return "", fileError(name, fmt.Errorf("it has more than %d bytes", maxScratchFile))
+	}
+	return string(text), nil
+}
+
+// Write implements gateway.Folder.
+func (s *scratch) Write(_ context.Context, name, text string, add bool) error {
+	inside, err := cleaned(name)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	size, files := s.used()
+	before := int64(0)
+	if info, err := s.root.Stat(inside); err == nil {
+		before, files = info.Size(), files-1
+	}
+	after := int64(len(text))
+	if add {
+		after += before
+	}
+	switch {
+	case after > maxScratchFile:
+		return fileError(name, fmt.Errorf("a file may have %d bytes", maxScratchFile))
+	case size-before+after > maxScratchBytes:
+		return fileError(name, fmt.Errorf("the session's files may have %d bytes together; remove some", maxScratchBytes))
+	case files >= maxScratchFiles:
+		return fileError(name, fmt.Errorf("the session may have %d files; remove some", maxScratchFiles))
+	}
+	if dir := filepath.Dir(inside); dir != "." {
+		if err := s.root.MkdirAll(dir, 0o700); err != nil {
+			return fileError(name, err)
+		}
+	}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if add {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	}
+	f, err := s.root.OpenFile(inside, flags, 0o600)
+	if err != nil {
+		return fileError(name, err)
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fileError(name, err)
+	}
+	return nil
+}
+
+// used is how many bytes and files there are.
+func (s *scratch) used() (size int64, files int) {
+	_ = fs.WalkDir(s.root.FS(), ".", func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return nil
+		}
+		if info, err := e.Info(); err == nil {
+			size += info.Size()
+			files++
+		}
+		return nil
+	})
+	return size, files
+}
+
+// List implements gateway.Folder.
+func (s *scratch) List(_ context.Context, folder string) (string, error) {
+	inside := "."
+	if folder != "" && folder != "." {
+		var err error
+		if inside, err = cleaned(folder); err != nil {
+			return "", err
+		}
+	}
+	list := []any{}
+	err := fs.WalkDir(s.root.FS(), filepath.ToSlash(inside), func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			list = append(list, map[string]any{"path": name, "size": float64(info.Size())})
+		}
+		return nil
+	})
+	if err != nil {
+		return "", fileError(folder, err)
+	}
+	text, err := jsonvalue.Encode(list)
+	return string(text), err
+}
+
+// Remove implements gateway.Folder.
+func (s *scratch) Remove(_ context.Context, name string) error {
+	inside, err := cleaned(name)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.root.Remove(inside); err != nil {
+		return fileError(name, err)
+	}
+	return nil
+}
