@@ -75,7 +75,12 @@ SCHEMA_TESTS := build/deps/json-schema-tests
 $(SCHEMA_TESTS): tools/fetch-schema-tests
 	@tools/fetch-schema-tests $@ && touch $@
 
-test-go: build $(PEERS_DIR) $(SCHEMA_TESTS) ## go test ./...
+# Documents of others, read by go/internal/gateway/openapi.
+OPENAPI_DOCUMENTS := build/deps/openapi
+$(OPENAPI_DOCUMENTS): tools/fetch-openapi-documents
+	@tools/fetch-openapi-documents $@ && touch $@
+
+test-go: build $(PEERS_DIR) $(SCHEMA_TESTS) $(OPENAPI_DOCUMENTS) ## go test ./...
 	@tools/check-tools curl # of documents
 	tools/go test -timeout 15m ./...
 
@@ -108,7 +113,7 @@ test-go-san: lib-san $(PEERS_DIR) $(SCHEMA_TESTS)
 # What runs scripts does so once more with VMs on malloc: in an arena a sanitizer sees less.
 ON_MALLOC := ./go/pkg/luau ./go/internal/engine ./tests/conformance
 
-test-race: lib $(PEERS_DIR) $(SCHEMA_TESTS)
+test-race: lib $(PEERS_DIR) $(SCHEMA_TESTS) $(OPENAPI_DOCUMENTS)
 	tools/go test -short -race -timeout 30m ./...
 
 fuzz: lib ## each Fuzz test in turn: FUZZTIME=30s

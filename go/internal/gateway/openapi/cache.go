@@ -1,0 +1,137 @@
+package openapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+)
+
+// cacheFormat changes with what is stored: models of another format are not read.
+const cacheFormat = 1
+
+// cache keeps models. A text is the format, a model without its schemas as JSON in one line, and the schemas as one
+// array of JSON.
+type cache struct {
+	options Options
+	key     string
+}
+
+// cacheKey depends on where a document is, for relative addresses in it.
+func cacheKey(at place, hash string) string {
+	sum := sha256.Sum256([]byte(strconv.Itoa(cacheFormat) + "\x00" + at.folder + "\x00" + at.String() + "\x00" + hash))
+	return "openapi-" + hex.EncodeToString(sum[:16])
+}
+
+// stored is the first line of a cached model.
+type stored struct {
+	Format int
+	Others []sum // the documents that the main one refers to
+	Model  *model
+}
+
+func (c *cache) read(ctx context.Context, r *reader, at place) *model {
+	if c.options.CacheRead == nil || c.options.CacheWrite == nil {
+		return nil
+	}
+	head, schemas, ok := bytes.Cut(c.options.CacheRead(c.key), []byte("\n"))
+	if !ok {
+		return nil
+	}
+	var s stored
+	if json.Unmarshal(head, &s) != nil || s.Format != cacheFormat || s.Model == nil {
+		return nil
+	}
+	for _, other := range s.Others {
+		if !r.unchanged(ctx, at, other) {
+			return nil
+		}
+	}
+	tree, err := parseJSON(schemas)
+	list, isList := tree.([]any)
+	if err != nil || !isList || !s.Model.setSchemas(list) {
+		return nil
+	}
+	return s.Model
+}
+
+// unchanged reads a document anew and compares it with what it was.
+func (r *reader) unchanged(ctx context.Context, main place, before sum) bool {
+	at := place{folder: main.folder, name: before.Place}
+	if main.url != nil {
+		var err error
+		if at, err = main.relative(before.Place); err != nil {
+			return false
+		}
+	}
+	if _, _, err := r.read(ctx, at); err != nil {
+		return false
+	}
+	return r.sums[len(r.sums)-1] == before
+}
+
+func (c *cache) write(m *model, others []sum) {
+	if c.options.CacheRead == nil || c.options.CacheWrite == nil {
+		return
+	}
+	head, err := json.Marshal(stored{cacheFormat, others, m})
+	if err != nil {
+		return
+	}
+	text, err := jsonvalue.Append(append(head, '\n'), m.schemas())
+	if err == nil && int64(len(text)) <= 4*c.options.MaxSpec {
+		c.options.CacheWrite(c.key, text)
+	}
+}
+
+// schemas are all schemas of a model in a fixed order; nil where there is none.
+func (m *model) schemas() []any {
+	list := []any{m.defs}
+	for _, p := range m.Parameters {
+		list = append(list, p.schema)
+	}
+	for _, op := range m.Operations {
+		list = append(list, op.result)
+		if op.Body != nil {
+			list = append(list, op.Body.schema)
+		}
+	}
+	return list
+}
+
+// setSchemas is the other way round. It says whether the list fits.
+func (m *model) setSchemas(list []any) bool {
+	next := func() any {
+		if len(list) == 0 {
+			return nil
+		}
+		first := list[0]
+		list = list[1:]
+		return first
+	}
+	defs, ok := next().(map[string]any)
+	m.defs = defs
+	for _, p := range m.Parameters {
+		if len(list) == 0 || p == nil {
+			return false
+		}
+		p.schema = next()
+	}
+	for _, op := range m.Operations {
+		if op == nil || len(op.Keys) != len(op.Parameters) {
+			return false
+		}
+		for _, index := range op.Parameters {
+			ok = ok && index >= 0 && index < len(m.Parameters)
+		}
+		op.result = next()
+		if op.Body != nil {
+			op.Body.schema = next()
+		}
+	}
+	return ok && len(list) == 0
+}
