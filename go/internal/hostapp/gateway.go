@@ -182,6 +182,15 @@ func (h *Host) connect(all config.Sources) (list []source, fresh int, err error)
 			return nil, 0, err
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(all.APIs)) {
+		api := all.APIs[name]
+		if api.Disabled {
+			continue
+		}
+		if err := open(name, api, func() (gateway.Upstream, error) { return h.openAPI(name, api), nil }); err != nil {
+			return nil, 0, err
+		}
+	}
 	return list, fresh, nil
 }
 

@@ -1,0 +1,129 @@
+package hostapp
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hukilau/hukilau/go/internal/config"
+	"github.com/hukilau/hukilau/go/internal/gateway"
+	"github.com/hukilau/hukilau/go/internal/gateway/openapi"
+)
+
+// maxDocument bounds one file of an OpenAPI document, in bytes.
+const maxDocument = 64 << 20
+
+func (h *Host) openAPI(name string, c config.API) gateway.Upstream {
+	spec := c.Spec
+	if !strings.Contains(spec, "://") {
+		spec = h.Project.Config().Path(spec)
+	}
+	of := openapi.Config{
+		Name: name, Spec: spec, BaseURL: c.BaseURL, Auth: credentials(c), Headers: withKey(c), ServerVariables: c.Variables,
+		Include: selection(c.Include), Exclude: selection(c.Exclude),
+	}
+	return gateway.OpenAPISource(of, openapi.Options{
+		ReadFile: readDocument, CacheRead: h.Project.cached, CacheWrite: h.Project.cache, Logger: h.Logger, Redact: h.Project.redact,
+	}, c.Description, c.Timeout, h.upstreamChanged)
+}
+
+func selection(f config.Filter) openapi.Selection {
+	return openapi.Selection{Tags: texts(f.Tags), Paths: texts(f.Paths), Operations: texts(f.Operations)}
+}
+
+func texts(patterns []config.Pattern) []string {
+	var list []string
+	for _, p := range patterns {
+		list = append(list, string(p))
+	}
+	return list
+}
+
+// credentials are those of a configuration by security scheme; "" is for whatever scheme they fit.
+func credentials(c config.API) map[string]openapi.Credential {
+	all := map[string]openapi.Credential{}
+	add := func(scheme string, a config.APIAuth) {
+		switch a.Type {
+		case config.BearerAuth:
+			all[scheme] = openapi.Credential{Bearer: a.Token}
+		case config.BasicAuth:
+			all[scheme] = openapi.Credential{Username: a.User, Password: a.Password}
+		case config.KeyAuth:
+			if a.Name == "" {
+				all[scheme] = openapi.Credential{Key: a.Key}
+			}
+		case config.OAuth2:
+			all[scheme] = openapi.Credential{ClientID: a.ClientID, ClientSecret: a.ClientSecret, TokenURL: a.TokenURL, Scopes: a.Scopes}
+		}
+	}
+	add("", c.Auth)
+	for scheme, auth := range c.Schemes {
+		add(scheme, auth)
+	}
+	return all
+}
+
+// withKey are the headers of each call, with a key that the configuration puts into one itself.
+func withKey(c config.API) map[string]string {
+	if c.Auth.Type != config.KeyAuth || c.Auth.Name == "" || c.Auth.In != "header" && c.Auth.In != "" {
+		return c.Headers
+	}
+	headers := map[string]string{c.Auth.Name: c.Auth.Key}
+	for name, value := range c.Headers {
+		headers[name] = value
+	}
+	return headers
+}
+
+// readDocument reads a file of a document. Links that lead out of its folder are errors.
+func readDocument(folder, name string) ([]byte, error) {
+	root, err := os.OpenRoot(filepath.FromSlash(folder))
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	defer root.Close()
+	f, err := root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("it is no file")
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxDocument+1))
+	if err == nil && len(text) > maxDocument {
+		err = fmt.Errorf("it has more than %d bytes", maxDocument)
+	}
+	return text, err
+}
+
+// cachePath is where what was made of a document is kept.
+func (p *Project) cachePath(key string) string {
+	return filepath.Join(filepath.Dir(p.StatePath()), "cache", filepath.Base(key))
+}
+
+func (p *Project) cached(key string) []byte {
+	text, err := readRegular(p.cachePath(key), maxDocument)
+	if err != nil {
+		return nil // it is made anew
+	}
+	return text
+}
+
+// cache keeps a text. Where that fails it is made anew the next time.
+func (p *Project) cache(key string, text []byte) {
+	path := p.cachePath(key)
+	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+		return
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "new-")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(text)
+	if closed := f.Close(); err != nil || closed != nil || os.Rename(f.Name(), path) != nil {
+		_ = os.Remove(f.Name())
+	}
+}
