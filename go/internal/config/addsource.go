@@ -230,3 +230,6 @@ func (e *sectionEditor) appended(text []byte) []byte {
 	}
 	return append(text, e.block()...)
 }
+
+// SectionOf is the name of a section as its header has it.
+func SectionOf(kind, name string) string { return dotted([]string{kind, name}) }

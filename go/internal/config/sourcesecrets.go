@@ -105,6 +105,32 @@ func secretsOfAddress(text string) (list []string) {
 	return list
 }
 
+// ClearText names what is secret and stands there as it is, and not as a variable: "env.API_KEY".
+func (s *MCPServer) ClearText() (keys []string) {
+	add := func(key, name, text string) {
+		if text != "" && !strings.Contains(text, "${") && tellsName(name) {
+			keys = append(keys, key)
+		}
+	}
+	for _, name := range sortedNames(s.Env) {
+		add("env."+name, name, s.Env[name])
+	}
+	for _, name := range sortedNames(s.Headers) {
+		add("headers."+name, name, s.Headers[name])
+	}
+	add("auth.token", "token", s.Auth.Token)
+	add("auth.client_secret", "secret", s.Auth.ClientSecret)
+	add("args", "secret", strings.Join(secretArguments(s.Args), ""))
+	add("url", "secret", strings.Join(secretsOfAddress(s.URL), ""))
+	return keys
+}
+
+// ClearText is the same for an API.
+func (a *API) ClearText() []string {
+	like := MCPServer{Headers: a.Headers, Auth: ServerAuth{Token: a.Auth.Token, ClientSecret: a.Auth.Password + a.Auth.Key + a.Auth.ClientSecret}, URL: a.Spec}
+	return like.ClearText()
+}
+
 // sorted are all secrets, each once, without empty ones.
 func sorted(secrets []string) []string {
 	slices.Sort(secrets)

@@ -44,7 +44,7 @@ func isState(path []string) bool { return path[0] == "state" }
 // isGeneral says whether a part of the configuration is about every call that is made here.
 func isGeneral(path []string) bool {
 	switch path[0] {
-	case "models", "server":
+	case "models", "server", "mcp_servers", "apis", "gateway":
 		return false
 	case "tools":
 		return len(path) > 1 && path[1] == "dirs"

@@ -4,6 +4,7 @@ package hostedcmd
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -13,6 +14,7 @@ var HandOver = func(args []string) error { return errors.New("luau-host cannot b
 
 var verbs = []struct{ name, short string }{
 	{"tool", "Make, test, list, check and call tools"},
+	{"gateway", "Let scripts call MCP servers and OpenAPI services"},
 	{"serve", "Serve tools over HTTP and MCP"},
 	{"mcp", "Serve tools over MCP on standard input and output"},
 	{"log", "Show what tools did"},
@@ -25,8 +27,23 @@ func Commands() []*cobra.Command {
 	for _, v := range verbs {
 		list = append(list, &cobra.Command{
 			Use: v.name, Short: v.short, DisableFlagParsing: true,
-			RunE: func(_ *cobra.Command, args []string) error { return HandOver(append([]string{v.name}, args...)) },
+			RunE:              func(_ *cobra.Command, args []string) error { return HandOver(append([]string{v.name}, args...)) },
+			ValidArgsFunction: complete,
 		})
 	}
 	return list
+}
+
+// complete lets luau-host answer, which knows its flags and names.
+func complete(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	asked := cobra.ShellCompRequestCmd
+	for _, other := range cmd.Root().Commands() {
+		if called := other.CalledAs(); called == cobra.ShellCompNoDescRequestCmd {
+			asked = called // by a shell that shows no descriptions
+		}
+	}
+	if err := HandOver(slices.Concat([]string{asked, cmd.Name()}, args, []string{word})); err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
 }
