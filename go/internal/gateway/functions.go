@@ -62,7 +62,7 @@ func (g *Gateway) newFunction(c *catalog.Callable) (*function, error) {
 	}
 	f.tool = &tooldef.Tool{
 		Name: innerName(c), Title: c.Title, Description: c.Description, Params: params,
-		Timeout: g.options.Timeout, Rate: f.verdict.rate, Guard: f.verdict.guard(c),
+		Timeout: g.options.Timeout, Rate: f.verdict.rate, Guard: f.verdict.guard(c), Dry: isDry,
 		Annotations: tooldef.Annotations{
 			ReadOnly: c.Hints.ReadOnly, Destructive: c.Hints.Destructive, Idempotent: c.Hints.Idempotent, OpenWorld: c.Hints.OpenWorld,
 		},
@@ -158,6 +158,9 @@ func definition(ref any) string {
 
 // callUpstream is what runs in the pipeline for one call of a function.
 func (g *Gateway) callUpstream(ctx context.Context, f *function, args any) (tooldef.Output, error) {
+	if dry := fakesOf(ctx); dry != nil {
+		return dry.output(f, args)
+	}
 	calling, _ := toolhost.CallingOf(ctx)
 	u := g.upstream(f.callable.Scope)
 	if u == nil {

@@ -4,6 +4,7 @@
 package tooldef
 
 import (
+	"context"
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
@@ -48,6 +49,9 @@ type Tool struct {
 	// Guard looks at the arguments of each call, after they were checked: whether an operator has to approve it, as
 	// with Approve. Its error refuses the call. nil: there is none.
 	Guard func(args any) (approve bool, err error) `json:"-"`
+
+	// Dry says whether a call is a rehearsal that changes nothing: no operator is asked for it. nil: none is.
+	Dry func(ctx context.Context) bool `json:"-"`
 
 	// Inner tools are listed and called by no face: only what runs within a call reaches them.
 	Inner bool

@@ -122,7 +122,7 @@ func (c *call) run(ctx context.Context) (answer *Answer, failed *Error) {
 	if failed := c.readArgs(); failed != nil {
 		return nil, failed
 	}
-	if failed := c.guarded(); failed != nil {
+	if failed := c.guarded(ctx); failed != nil {
 		return nil, failed
 	}
 	// A call that uses an approval was counted when it asked for it.
@@ -147,7 +147,7 @@ func (c *call) run(ctx context.Context) (answer *Answer, failed *Error) {
 }
 
 // guarded looks whether the call may be made with its arguments, and whether it has to be approved.
-func (c *call) guarded() *Error {
+func (c *call) guarded(ctx context.Context) *Error {
 	c.approve = c.tool.Approve
 	if c.tool.Guard == nil {
 		return nil
@@ -159,7 +159,7 @@ func (c *call) guarded() *Error {
 	if err != nil {
 		return &Error{Code: Permission, Message: err.Error(), cause: err}
 	}
-	c.approve = c.approve || approve
+	c.approve = (c.approve || approve) && (c.tool.Dry == nil || !c.tool.Dry(ctx))
 	return nil
 }
 

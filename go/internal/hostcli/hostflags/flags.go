@@ -18,6 +18,11 @@ type Flags struct {
 // Add adds all flags, for commands that run tools.
 func (f *Flags) Add(cmd *cobra.Command) {
 	f.AddTools(cmd)
+	f.AddLog(cmd)
+}
+
+// AddLog adds the flags about log records.
+func (f *Flags) AddLog(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.level, "log-level", "", "least `level` of log records: debug, info, warn or error")
 	flags.StringVar(&f.format, "log-format", "", "`format` of log records: text or json")

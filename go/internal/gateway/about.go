@@ -1,0 +1,74 @@
+package gateway
+
+import (
+	"context"
+	"sync"
+
+	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
+	"github.com/hukilau/hukilau/go/internal/gateway/luautype"
+)
+
+// SourceInfo is a source as people see it in a list.
+type SourceInfo struct {
+	Name        string   `json:"name"`
+	Ident       string   `json:"luau_name"` // as scripts write it
+	Kind        string   `json:"kind"`
+	State       State    `json:"state"`
+	Reason      string   `json:"reason,omitempty"`
+	Title       string   `json:"title,omitempty"`
+	Version     string   `json:"version,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Functions   int      `json:"functions"`
+	Notes       []string `json:"notes,omitempty"`
+}
+
+// Await waits until each source is known, or why it is not, or ctx ends.
+func (g *Gateway) Await(ctx context.Context) {
+	var waiting sync.WaitGroup
+	for _, u := range g.options.Upstreams {
+		waiting.Go(func() { _ = u.Ready(ctx) }) // its status says why it is not
+	}
+	waiting.Wait()
+}
+
+// Sources are all sources, those that are not known among them.
+func (g *Gateway) Sources() []SourceInfo {
+	c := g.Catalog()
+	list := make([]SourceInfo, 0, len(g.options.Upstreams))
+	for _, u := range g.options.Upstreams {
+		status := u.Status()
+		info := SourceInfo{
+			Name: u.Name(), Ident: catalog.Sanitise(u.Name()), Kind: string(u.Kind()), State: status.State,
+			Reason: g.options.Redact(status.Reason), Notes: status.Notes,
+		}
+		if s := u.Source(); s != nil {
+			if scope := c.Source(s.Name); scope != nil {
+				info.Ident = scope.Ident
+			}
+			info.Title, info.Version, info.Description, info.Functions = s.Title, s.Version, summary(s), len(s.Functions)
+		}
+		list = append(list, info)
+	}
+	return list
+}
+
+// Stubs are files of types for editors, by name.
+func (g *Gateway) Stubs() map[string]string { return luautype.Stubs(g.Catalog(), definitions) }
+
+// Idle are the rules of the policy that are about no function that there is.
+func (g *Gateway) Idle() (lines []int) {
+	c := g.Catalog()
+	for i := range g.options.Policy {
+		rule := &g.options.Policy[i]
+		used := false
+		for _, s := range c.Sources() {
+			for _, f := range s.Callables {
+				used = used || isAbout(rule, f)
+			}
+		}
+		if !used {
+			lines = append(lines, rule.Line)
+		}
+	}
+	return lines
+}

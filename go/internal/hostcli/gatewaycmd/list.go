@@ -1,0 +1,93 @@
+package gatewaycmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hukilau/hukilau/go/internal/app"
+	"github.com/hukilau/hukilau/go/internal/cli/exit"
+	"github.com/hukilau/hukilau/go/internal/gateway"
+	"github.com/hukilau/hukilau/go/internal/hostapp"
+	"github.com/hukilau/hukilau/go/internal/units"
+	"github.com/hukilau/hukilau/go/internal/visible"
+)
+
+func listCommand() *cobra.Command {
+	var s sources
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list [SPEC...]", Short: "List the sources with how they are",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.with(cmd, args, "error", func(h *hostapp.Host) error {
+				list := h.AwaitSources(cmd.Context()).Sources()
+				if asJSON {
+					e := json.NewEncoder(cmd.OutOrStdout())
+					e.SetEscapeHTML(false)
+					e.SetIndent("", "  ")
+					return e.Encode(list)
+				}
+				return table(cmd.OutOrStdout(), list)
+			})
+		},
+	}
+	s.add(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return cmd
+}
+
+func table(to io.Writer, list []gateway.SourceInfo) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "NAME\tIN SCRIPTS\tKIND\tSTATE\tFUNCTIONS\tABOUT\n")
+	for _, s := range list {
+		about := s.Description
+		if s.Reason != "" {
+			about = s.Reason
+		}
+		fmt.Fprintf(w, "%s\tsdk.%s\t%s\t%s\t%d\t%s\n", visible.Line(s.Name), visible.Line(s.Ident), s.Kind, s.State, s.Functions, visible.Line(about))
+	}
+	return w.Flush()
+}
+
+func checkCommand() *cobra.Command {
+	var s sources
+	cmd := &cobra.Command{
+		Use: "check [SPEC...]", Short: "Connect to each source, and say what is wrong with it",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.with(cmd, args, "error", func(h *hostapp.Host) error { return check(cmd, h) })
+		},
+	}
+	s.add(cmd)
+	return cmd
+}
+
+func check(cmd *cobra.Command, h *hostapp.Host) error {
+	g := h.AwaitSources(cmd.Context())
+	out, colour := cmd.OutOrStdout(), app.Coloured(cmd.OutOrStdout())
+	bad := 0
+	for _, s := range g.Sources() {
+		if s.State != gateway.Healthy {
+			bad++
+			reason := s.Reason
+			if reason == "" {
+				reason = "it does not answer"
+			}
+			fmt.Fprintf(out, "%s: %s: %s\n", visible.Line(s.Name), app.Paint(colour, app.Red, "error"), visible.Message(reason))
+		} else {
+			fmt.Fprintf(out, "%s: %s, %s\n", visible.Line(s.Name), app.Paint(colour, app.Green, "ok"), units.Counted(s.Functions, "function"))
+		}
+		for _, note := range s.Notes {
+			fmt.Fprintf(out, "  %s\n", visible.Line(note))
+		}
+	}
+	for _, line := range h.GatewayFindings(g) {
+		fmt.Fprintf(out, "%s: %s\n", app.Paint(colour, app.Yellow, "warning"), visible.Message(line))
+	}
+	if bad > 0 {
+		return exit.ErrReported
+	}
+	return nil
+}
