@@ -13,6 +13,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/program"
 	"github.com/hukilau/hukilau/go/internal/cli/versions"
+	"github.com/hukilau/hukilau/go/internal/gateway/supervise"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/hostcli"
 )
@@ -23,6 +24,7 @@ var version, commit string
 func main() { os.Exit(run()) }
 
 func run() int {
+	supervise.Main(os.Args) // this process may stand between another of ours and a program
 	log.SetOutput(io.Discard) // libraries write there; what we have to say goes through slog
 	versions.Build.Version, versions.Build.Commit = version, commit
 	hostapp.StartPlayer = startPlayer

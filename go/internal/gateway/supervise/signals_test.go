@@ -1,0 +1,8 @@
+package supervise
+
+import (
+	"os/signal"
+	"syscall"
+)
+
+func ignoreSignals() { signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE) }
