@@ -28,6 +28,9 @@ func run() int {
 	log.SetOutput(io.Discard) // libraries write there; what we have to say goes through slog
 	versions.Build.Version, versions.Build.Commit = version, commit
 	hostapp.StartPlayer = startPlayer
+	if self, err := os.Executable(); err == nil {
+		hostapp.StartServer = supervise.Starter(self)
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	signals := make(chan os.Signal, 2)

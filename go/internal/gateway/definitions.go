@@ -15,6 +15,7 @@ var definitions = luautype.DefinitionOptions{
 	Members: []luautype.Member{{Name: "files", Type: "SessionFiles"}},
 	Globals: []luautype.Member{
 		{Name: "files", Type: "SessionFiles"},
+		{Name: "scratch", Type: "SessionFiles"},
 		{Name: "result", Type: "(value: any) -> ()"},
 		{Name: "read_result", Type: "(handle: string, path: (string | number)?, range: { number }?) -> any"},
 		{Name: "call_tool", Type: "(name: string, ...any) -> any"},
