@@ -49,7 +49,7 @@ func sample(schema any, p place, depth int) (any, bool) {
 		return "...", false
 	}
 	if ref, ok := s["$ref"].(string); ok {
-		if t := newLibrary("").resolve(ref, p); t != nil {
+		if t := newLibrary(newNames("")).resolve(ref, p); t != nil {
 			return sample(t.schema, t.place, depth+1)
 		}
 	}
