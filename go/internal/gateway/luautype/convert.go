@@ -17,7 +17,7 @@ import (
 // Bounds of one type with a name, or of one function. Luau itself takes no more than 1,000 members of a union.
 const (
 	maxDepth        = 16
-	maxNodes        = 5_000
+	maxNodes        = 2_000
 	maxFields       = 1_000
 	maxUnion        = 100
 	maxIntersection = 20

@@ -23,6 +23,7 @@ type library struct {
 	names *names // of definitions
 	named map[identity]*named
 	taken map[string]bool // by what is no definition
+	next  map[string]int
 	nodes int
 	wide  bool // single values give way where the checker would not see them
 }
@@ -32,6 +33,7 @@ type names struct {
 	prefix string
 	of     map[identity]string
 	taken  map[string]bool
+	next   map[string]int // the number that a name may be free with
 }
 
 // identity tells schemas with one name apart.
@@ -55,11 +57,11 @@ type named struct {
 }
 
 func newLibrary(n *names) *library {
-	return &library{names: n, named: map[identity]*named{}, taken: map[string]bool{}}
+	return &library{names: n, named: map[identity]*named{}, taken: map[string]bool{}, next: map[string]int{}}
 }
 
 func newNames(prefix string) *names {
-	return &names{prefix: prefix, of: map[identity]string{}, taken: map[string]bool{}}
+	return &names{prefix: prefix, of: map[identity]string{}, taken: map[string]bool{}, next: map[string]int{}}
 }
 
 func identify(name string, schema any) identity {
@@ -80,8 +82,9 @@ func (n *names) reserve(defs map[string]any) {
 			short := pascal(name)
 			id := identify(name, defs[name])
 			if _, known := n.of[id]; !known && (short == name) == exact {
-				n.of[id] = free(n.prefix+short, n.taken, nil)
-				n.taken[n.of[id]] = true
+				base := n.prefix + short
+				name, number := free(base, max(1, n.next[base]), n.taken, nil)
+				n.of[id], n.taken[name], n.next[base] = name, true, number
 			}
 		}
 	}
@@ -95,21 +98,31 @@ func (l *library) name(wanted string, schema any, p place) *named {
 	}
 	name, reserved := l.names.of[id]
 	if !reserved {
-		name = free(l.names.prefix+pascal(wanted), l.names.taken, l.taken)
-		l.taken[name] = true
+		name = l.free(l.names.prefix + pascal(wanted))
 	}
 	t := &named{name: name, schema: schema, place: p}
 	l.named[id] = t
 	return t
 }
 
-// free is a name that nobody has.
-func free(name string, taken, too map[string]bool) string {
-	free := name
-	for n := 2; taken[free] || too[free]; n++ {
-		free = name + strconv.Itoa(n)
+// free takes a name that no other type of the library has.
+func (l *library) free(base string) string {
+	name, number := free(base, max(1, l.next[base]), l.names.taken, l.taken)
+	l.taken[name], l.next[base] = true, number
+	return name
+}
+
+// free is a name that nobody has, and its number.
+func free(base string, number int, taken, too map[string]bool) (string, int) {
+	for ; ; number++ {
+		name := base
+		if number > 1 {
+			name += strconv.Itoa(number)
+		}
+		if !taken[name] && !too[name] {
+			return name, number
+		}
 	}
-	return free
 }
 
 // typeOf is the type behind a name.
@@ -178,8 +191,11 @@ func unescape(step string) string {
 	if strings.ContainsRune(step, '%') {
 		step = percent(step)
 	}
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+	return pointerEscapes.Replace(step)
 }
+
+// pointerEscapes undoes those of JSON pointers.
+var pointerEscapes = strings.NewReplacer("~1", "/", "~0", "~")
 
 // member1 is one step into a tree.
 func member1(tree any, step string) (any, bool) {

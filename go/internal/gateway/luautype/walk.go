@@ -32,8 +32,7 @@ func (l *library) widened(t *named) *named {
 		return t
 	}
 	if t.wide == nil {
-		t.wide = &named{name: free(t.name+"Wide", l.names.taken, l.taken), schema: t.schema, place: t.place, base: true}
-		l.taken[t.wide.name] = true
+		t.wide = &named{name: l.free(t.name + "Wide"), schema: t.schema, place: t.place, base: true}
 	}
 	return t.wide
 }
