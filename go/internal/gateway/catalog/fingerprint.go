@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -15,7 +16,7 @@ import (
 
 // Bounds of what a fingerprint looks at. Trees that share parts may be far larger than their memory.
 const (
-	maxDigestNodes = 8 << 20
+	maxDigestNodes = 2 << 20
 	maxDigestDepth = 256
 )
 
@@ -75,22 +76,33 @@ func (c *Callable) fingerprint() string {
 // digest hashes texts and trees so that no two of them give the same bytes.
 type digest struct {
 	hash  hash.Hash
+	out   *bufio.Writer // before it
 	nodes int
 	refs  map[string]bool // names of definitions that were met; nil where nobody asks
 	todo  []string
 }
 
-func newDigest() *digest { return &digest{hash: sha256.New()} }
+func newDigest() *digest {
+	d := &digest{hash: sha256.New()}
+	d.out = bufio.NewWriterSize(d.hash, 1024)
+	return d
+}
 
-func (d *digest) sum() string { return hex.EncodeToString(d.hash.Sum(nil)[:16]) }
+func (d *digest) sum() string {
+	d.out.Flush()
+	return hex.EncodeToString(d.hash.Sum(nil)[:16])
+}
 
 func (d *digest) mark(kind byte, n uint64) {
-	d.hash.Write(binary.BigEndian.AppendUint64([]byte{kind}, n))
+	var b [9]byte
+	b[0] = kind
+	binary.BigEndian.PutUint64(b[1:], n)
+	d.out.Write(b[:])
 }
 
 func (d *digest) text(s string) {
 	d.mark('s', uint64(len(s)))
-	d.hash.Write([]byte(s))
+	d.out.WriteString(s)
 }
 
 // definitions adds those that were referred to, with those that they refer to.
@@ -139,6 +151,9 @@ func (d *digest) tree(v any, depth int) {
 	}
 }
 
+// pointerEscapes undoes those of JSON pointers.
+var pointerEscapes = strings.NewReplacer("~1", "/", "~0", "~")
+
 func (d *digest) note(key string, value any) {
 	ref, isText := value.(string)
 	if key != "$ref" || !isText || d.refs == nil {
@@ -147,7 +162,7 @@ func (d *digest) note(key string, value any) {
 	for _, prefix := range []string{"#/$defs/", "#/definitions/"} {
 		name, found := strings.CutPrefix(ref, prefix)
 		name, _, _ = strings.Cut(name, "/")
-		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+		name = pointerEscapes.Replace(name)
 		if found && !d.refs[name] {
 			d.refs[name] = true
 			d.todo = append(d.todo, name)

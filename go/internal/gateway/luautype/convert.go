@@ -17,7 +17,7 @@ import (
 // Bounds of one type with a name, or of one function. Luau itself takes no more than 1,000 members of a union.
 const (
 	maxDepth        = 16
-	maxNodes        = 20_000
+	maxNodes        = 2_000
 	maxFields       = 1_000
 	maxUnion        = 100
 	maxIntersection = 20
@@ -36,6 +36,7 @@ type converter struct {
 	lib   *library
 	place place
 	self  *named // whose type it is; nil is nobody's
+	exact bool   // single values never give way
 	nodes int
 	refs  []*named // in the order they are met
 }
@@ -44,11 +45,12 @@ type converter struct {
 type at struct {
 	depth   int
 	guarded bool // inside a table, where a type may refer to itself
-	loose   bool // where the checker does not see single values of a literal
+	choice  bool // one of several types, as what may be nil is
+	wide    bool // single values give way to the types they are of
 }
 
-func (a at) inside() at { return at{a.depth + 1, true, a.loose} }
-func (a at) beside() at { return at{a.depth + 1, a.guarded, a.loose} }
+func (a at) inside(choice bool) at { return at{a.depth + 1, true, choice, a.wide} }
+func (a at) beside(choice bool) at { return at{a.depth + 1, a.guarded, a.choice || choice, a.wide} }
 
 func (c *converter) convert(schema any, a at) *node {
 	c.nodes++
@@ -114,7 +116,7 @@ func (c *converter) choice(list []any, a at) *node {
 		if i > maxUnion*2 {
 			return because("one of too many types")
 		}
-		members = append(members, c.convert(item, a.beside()))
+		members = append(members, c.convert(item, a.beside(len(list) > 1)))
 	}
 	return either(members)
 }
@@ -125,7 +127,7 @@ func (c *converter) every(list []any, a at) *node {
 		if i > maxUnion {
 			return because("too many types at once")
 		}
-		members = append(members, c.convert(item, a.beside()))
+		members = append(members, c.convert(item, a.beside(false)))
 	}
 	return both(members)
 }
@@ -143,6 +145,7 @@ func (c *converter) byType(s map[string]any, a at) *node {
 		return nil
 	}
 	members := make([]*node, 0, len(types))
+	a.choice = a.choice || len(types) > 1 || s["nullable"] == true
 	for _, name := range types {
 		members = append(members, c.typed(name, s, a))
 	}
@@ -266,7 +269,7 @@ func value(v any, a at) *node {
 	default:
 		return anything()
 	}
-	if a.loose {
+	if a.wide {
 		return general(n)
 	}
 	return n
@@ -283,6 +286,9 @@ func general(n *node) *node {
 // array converts lists. Luau has no tuples: a tuple is a list of whatever its places hold.
 func (c *converter) array(s map[string]any, a at) *node {
 	var items []*node
+	if a.choice && c.lib.wide && !c.exact {
+		a.wide = true // the checker does not compare a list in a literal with one of several types
+	}
 	first, _ := s["prefixItems"].([]any)
 	rest := s["items"]
 	if list, ok := rest.([]any); ok {
@@ -293,10 +299,10 @@ func (c *converter) array(s map[string]any, a at) *node {
 			rest = true
 			break
 		}
-		items = append(items, c.convert(item, a.inside()))
+		items = append(items, c.convert(item, a.inside(false)))
 	}
 	if rest != nil && rest != false || len(first) == 0 {
-		items = append(items, c.convert(rest, a.inside()))
+		items = append(items, c.convert(rest, a.inside(false)))
 	}
 	if len(items) == 1 {
 		return listOf(items[0])
@@ -327,7 +333,7 @@ func (c *converter) table(s map[string]any, a at) *node {
 		if schema == false && needed[name] && !described {
 			schema = true
 		}
-		n.fields = append(n.fields, field{name: name, optional: !needed[name], of: c.convert(schema, a.inside()), doc: docOf(schema)})
+		n.fields = append(n.fields, field{name: name, optional: !needed[name], of: c.convert(schema, a.inside(!needed[name])), doc: docOf(schema)})
 	}
 	return n
 }
@@ -340,7 +346,7 @@ func (c *converter) others(s map[string]any, fields bool, a at) *node {
 		if i >= maxUnion {
 			return because("one of too many types")
 		}
-		members = append(members, c.convert(patterns[pattern], a.inside()))
+		members = append(members, c.convert(patterns[pattern], a.inside(false)))
 	}
 	switch rest := s["additionalProperties"].(type) {
 	case nil:
@@ -352,7 +358,7 @@ func (c *converter) others(s map[string]any, fields bool, a at) *node {
 			members = append(members, anything())
 		}
 	default:
-		members = append(members, c.convert(rest, a.inside()))
+		members = append(members, c.convert(rest, a.inside(false)))
 	}
 	if len(members) == 0 {
 		return nil

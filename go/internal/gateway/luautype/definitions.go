@@ -151,17 +151,23 @@ type sourceKey struct{}
 
 func sourceOf(s *catalog.Scope) *source {
 	return s.Memo(sourceKey{}, func() any {
-		made := &source{scope: s, lib: newLibrary(s.Ident + "_"), pieces: map[*catalog.Callable]piece{}, texts: map[*named]string{}}
-		made.lib.loose = true
-		seen := map[identity]bool{}
-		for _, f := range s.Callables {
-			if id := identify("", f.Defs); f.Defs != nil && !seen[id] {
-				seen[id] = true
-				made.lib.reserve(f.Defs)
-			}
-		}
+		made := &source{scope: s, lib: newLibrary(namesOf(s, s.Ident+"_")), pieces: map[*catalog.Callable]piece{}, texts: map[*named]string{}}
+		made.lib.wide = true
 		return made
 	}).(*source)
+}
+
+// namesOf are the names of the definitions of all functions of a source.
+func namesOf(s *catalog.Scope, prefix string) *names {
+	n := newNames(prefix)
+	seen := map[identity]bool{}
+	for _, f := range s.Callables {
+		if id := identify("", f.Defs); f.Defs != nil && !seen[id] {
+			seen[id] = true
+			n.reserve(f.Defs)
+		}
+	}
+	return n
 }
 
 func (s *source) piece(f *catalog.Callable) piece {
@@ -170,6 +176,9 @@ func (s *source) piece(f *catalog.Callable) piece {
 	p, made := s.pieces[f]
 	if !made {
 		t := s.lib.types(f)
+		if t.params == nil && t.body == nil {
+			t.params = &node{kind: table} // an empty one does no harm
+		}
 		p = piece{arguments: t.arguments(), result: inline(t.result), refs: t.refs}
 		s.pieces[f] = p
 	}

@@ -53,7 +53,7 @@ func describe(f *catalog.Function) string {
 			return text
 		}
 	}
-	return f.Name
+	return ""
 }
 
 // explain writes a line for each field that says something about itself, and for fields of fields without a name.

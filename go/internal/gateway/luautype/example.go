@@ -45,11 +45,14 @@ func sample(schema any, p place, depth int) (any, bool) {
 	if v, found := given(s); found {
 		return v, true
 	}
+	if v, found := s["const"]; found {
+		return v, false
+	}
 	if s == nil || depth > maxExampleDepth {
 		return "...", false
 	}
 	if ref, ok := s["$ref"].(string); ok {
-		if t := newLibrary("").resolve(ref, p); t != nil {
+		if t := newLibrary(newNames("")).resolve(ref, p); t != nil {
 			return sample(t.schema, t.place, depth+1)
 		}
 	}
@@ -86,9 +89,9 @@ func given(s map[string]any) (any, bool) {
 	if list, ok := s["examples"].([]any); ok && len(list) > 0 {
 		return list[0], true
 	}
-	for _, word := range []string{"example", "const", "default"} {
-		if v, found := s[word]; found && v != nil {
-			return v, word != "const"
+	for _, word := range []string{"example", "default"} {
+		if v := s[word]; v != nil {
+			return v, true
 		}
 	}
 	if list, ok := s["enum"].([]any); ok && len(list) > 0 {

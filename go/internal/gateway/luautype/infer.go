@@ -60,8 +60,12 @@ func infer(values []any, depth int) map[string]any {
 		types = append(types, "object")
 		inferObject(schema, objects, depth)
 	}
-	schema["type"] = any(types)
-	if len(types) == 1 {
+	switch {
+	case len(types) > 1:
+		schema["type"] = types
+	case types[0] == "null": // it will be something at another time
+		return map[string]any{}
+	default:
 		schema["type"] = types[0]
 	}
 	return schema

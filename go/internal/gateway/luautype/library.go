@@ -13,16 +13,27 @@ import (
 const (
 	maxLibrary = 4_000_000 // nodes
 	maxChain   = 500
-	maxName    = 48
+	// maxLookedAt bounds the search for single values.
+	maxLookedAt = 2_000
+	maxName     = 48
 )
 
 // library is a set of types with names that are unique in it.
 type library struct {
+	names *names // of definitions
+	named map[identity]*named
+	taken map[string]bool // by what is no definition
+	next  map[string]int
+	nodes int
+	wide  bool // single values give way where the checker would not see them
+}
+
+// names are those of definitions, given in advance so that they do not depend on which is used first.
+type names struct {
 	prefix string
-	named  map[identity]*named
+	of     map[identity]string
 	taken  map[string]bool
-	nodes  int
-	loose  bool // single values give way where the checker would not see them
+	next   map[string]int // the number that a name may be free with
 }
 
 // identity tells schemas with one name apart.
@@ -37,12 +48,20 @@ type named struct {
 	schema any
 	place  place
 
-	of   *node // nil until it is asked for
-	refs []*named
+	wide *named // the same without single values; nil until it is asked for
+	base bool   // it is such a one itself
+	// valued is positive where the type has single values, negative where not, 0 until it is asked for.
+	valued int
+	of     *node // nil until it is asked for
+	refs   []*named
 }
 
-func newLibrary(prefix string) *library {
-	return &library{prefix: prefix, named: map[identity]*named{}, taken: map[string]bool{}}
+func newLibrary(n *names) *library {
+	return &library{names: n, named: map[identity]*named{}, taken: map[string]bool{}, next: map[string]int{}}
+}
+
+func newNames(prefix string) *names {
+	return &names{prefix: prefix, of: map[identity]string{}, taken: map[string]bool{}, next: map[string]int{}}
 }
 
 func identify(name string, schema any) identity {
@@ -55,13 +74,17 @@ func identify(name string, schema any) identity {
 	return identity{name, 0}
 }
 
-// reserve gives all definitions their names, so that these do not depend on which is used first.
-func (l *library) reserve(defs map[string]any) {
-	names := slices.Sorted(maps.Keys(defs))
+// reserve names all definitions. Those that have their final form already keep it.
+func (n *names) reserve(defs map[string]any) {
+	list := slices.Sorted(maps.Keys(defs))
 	for _, exact := range []bool{true, false} {
-		for _, name := range names {
-			if (pascal(name) == name) == exact {
-				l.name(name, defs[name], place{root: defs[name], label: name, defs: defs})
+		for _, name := range list {
+			short := pascal(name)
+			id := identify(name, defs[name])
+			if _, known := n.of[id]; !known && (short == name) == exact {
+				base := n.prefix + short
+				name, number := free(base, max(1, n.next[base]), n.taken, nil)
+				n.of[id], n.taken[name], n.next[base] = name, true, number
 			}
 		}
 	}
@@ -73,25 +96,40 @@ func (l *library) name(wanted string, schema any, p place) *named {
 	if t := l.named[id]; t != nil {
 		return t
 	}
-	t := &named{name: l.free(l.prefix + pascal(wanted)), schema: schema, place: p}
+	name, reserved := l.names.of[id]
+	if !reserved {
+		name = l.free(l.names.prefix + pascal(wanted))
+	}
+	t := &named{name: name, schema: schema, place: p}
 	l.named[id] = t
 	return t
 }
 
-func (l *library) free(name string) string {
-	free := name
-	for n := 2; l.taken[free]; n++ {
-		free = name + strconv.Itoa(n)
+// free takes a name that no other type of the library has.
+func (l *library) free(base string) string {
+	name, number := free(base, max(1, l.next[base]), l.names.taken, l.taken)
+	l.taken[name], l.next[base] = true, number
+	return name
+}
+
+// free is a name that nobody has, and its number.
+func free(base string, number int, taken, too map[string]bool) (string, int) {
+	for ; ; number++ {
+		name := base
+		if number > 1 {
+			name += strconv.Itoa(number)
+		}
+		if !taken[name] && !too[name] {
+			return name, number
+		}
 	}
-	l.taken[free] = true
-	return free
 }
 
 // typeOf is the type behind a name.
 func (l *library) typeOf(t *named) *node {
 	if t.of == nil {
 		c := converter{lib: l, place: t.place, self: t}
-		t.of = c.convert(t.schema, at{})
+		t.of = c.convert(t.schema, at{wide: t.base})
 		t.refs = c.refs
 	}
 	return t.of
@@ -103,8 +141,11 @@ func (c *converter) refer(ref string, a at) *node {
 	if t == nil {
 		return because("its definition is missing")
 	}
-	if !a.guarded && c.self != nil && c.lib.leads(t, c.self) {
+	if !a.guarded && c.self != nil && c.lib.leads(t, c.self.schema) {
 		return because("defined by itself")
+	}
+	if a.wide && c.lib.hasValues(t) {
+		t = c.lib.widened(t)
 	}
 	if !slices.Contains(c.refs, t) {
 		c.refs = append(c.refs, t)
@@ -150,8 +191,11 @@ func unescape(step string) string {
 	if strings.ContainsRune(step, '%') {
 		step = percent(step)
 	}
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+	return pointerEscapes.Replace(step)
 }
+
+// pointerEscapes undoes those of JSON pointers.
+var pointerEscapes = strings.NewReplacer("~1", "/", "~0", "~")
 
 // member1 is one step into a tree.
 func member1(tree any, step string) (any, bool) {
@@ -165,48 +209,6 @@ func member1(tree any, step string) (any, bool) {
 		}
 	}
 	return nil, false
-}
-
-// leads says whether a type is another one but for choices and intersections, which Luau cannot resolve. A chain
-// that is too long counts as one.
-func (l *library) leads(from, to *named) bool {
-	seen := map[*named]bool{}
-	budget := maxChain
-	var visit func(t *named) bool
-	var walk func(schema any, p place, depth int) bool
-	visit = func(t *named) bool {
-		if t == to {
-			return true
-		}
-		if seen[t] {
-			return false
-		}
-		seen[t] = true
-		return walk(t.schema, t.place, 0)
-	}
-	walk = func(schema any, p place, depth int) bool {
-		s, ok := schema.(map[string]any)
-		if !ok {
-			return false
-		}
-		if budget--; budget < 0 || depth > maxDepth {
-			return true
-		}
-		if ref, ok := s["$ref"].(string); ok {
-			if t := l.resolve(ref, p); t != nil && visit(t) {
-				return true
-			}
-		}
-		for _, word := range []string{"anyOf", "oneOf", "allOf"} {
-			for _, item := range schemas(s[word]) {
-				if walk(item, p, depth+1) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	return visit(from)
 }
 
 // pascal makes a name for a type: "simple-user" is SimpleUser.

@@ -110,6 +110,9 @@ func member(name string) string {
 
 // block writes what stands behind `export type X = `: a table on lines of its own, with what its fields are for.
 func block(n *node) string {
+	if n.kind == optional && n.items[0].kind == table {
+		return block(n.items[0]) + "?"
+	}
 	if n.kind != table || len(n.fields) == 0 {
 		return inline(n)
 	}

@@ -19,20 +19,18 @@ type callable struct {
 // types converts the schemas of a function.
 func (l *library) types(f *catalog.Callable) callable {
 	var t callable
-	convert := func(schema any, label string) *node {
-		c := converter{lib: l, place: place{root: schema, label: label, defs: f.Defs}}
+	convert := func(schema any, label string, exact bool) *node {
+		c := converter{lib: l, place: place{root: schema, label: label, defs: f.Defs}, exact: exact}
 		n := c.convert(schema, at{})
-		for _, ref := range c.refs {
-			t.refs = append(t.refs, ref)
-		}
+		t.refs = append(t.refs, c.refs...)
 		return n
 	}
 	if f.Params != nil && takesParams(f.Params) {
-		t.params = convert(f.Params, f.Ident+"_params")
+		t.params = convert(f.Params, f.Ident+"_params", false)
 		t.paramsNeed = f.ParamsRequired() || t.params.kind == reference
 	}
 	if f.Body != nil {
-		t.body, t.bodyNeed = convert(f.Body, f.Ident+"_body"), f.BodyRequired
+		t.body, t.bodyNeed = convert(f.Body, f.Ident+"_body", false), f.BodyRequired
 	}
 	switch {
 	case f.NoResult:
@@ -40,7 +38,7 @@ func (l *library) types(f *catalog.Callable) callable {
 	case f.Result == nil:
 		t.result = anything()
 	default:
-		t.result = convert(f.Result, f.Ident+"_result")
+		t.result = convert(f.Result, f.Ident+"_result", true)
 	}
 	return t
 }
@@ -102,7 +100,9 @@ func head(f *catalog.Callable, t callable) string {
 
 // docLibrary names types as docs show them: short, and unique within one function.
 func docLibrary(f *catalog.Callable) *library {
-	l := newLibrary("")
-	l.reserve(f.Defs)
-	return l
+	return newLibrary(f.Scope.Memo(identify("names", f.Defs), func() any {
+		n := newNames("")
+		n.reserve(f.Defs)
+		return n
+	}).(*names))
 }

@@ -24,10 +24,7 @@ func Stubs(c *catalog.Catalog, o DefinitionOptions) map[string]string {
 type stubKey struct{}
 
 func stub(s *catalog.Scope) string {
-	l := newLibrary("")
-	for _, f := range s.Callables {
-		l.reserve(f.Defs)
-	}
+	l := newLibrary(namesOf(s, ""))
 	var refs []*named
 	var functions strings.Builder
 	for _, f := range s.Callables {
