@@ -78,6 +78,7 @@ const (
 	numberMethodNotFound = -32601
 	numberInvalidParams  = -32602
 	numberInternal       = -32603
+	numberRefused        = -32000
 	numberNotFound       = -32002
 	numberBadHeader      = -32020
 	numberNeedsClient    = -32021

@@ -101,14 +101,13 @@ func askOf(method string, p *pending) Ask {
 func ask(ctx context.Context, method string, params json.RawMessage, call *pending) (json.RawMessage, *wireError) {
 	do := askOf(method, call)
 	if do == nil {
-		problem := "this client does not know " + shown(method)
 		switch method {
 		case "elicitation/create":
-			problem = "this client cannot ask its user for this call"
+			return nil, &wireError{code: numberRefused, message: "elicitation: this client cannot ask its user for this call"}
 		case "sampling/createMessage":
-			problem = "this client cannot ask its model for this call"
+			return nil, &wireError{code: numberRefused, message: "sampling: this client cannot ask its model for this call"}
 		}
-		return nil, &wireError{code: numberMethodNotFound, message: problem}
+		return nil, &wireError{code: numberMethodNotFound, message: "this client does not know " + shown(method)}
 	}
 	result, err := do(ctx, params)
 	switch {
