@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
+	"github.com/hukilau/hukilau/go/internal/schema"
 )
 
 // documents is where tools/fetch-openapi-documents puts documents of others.
@@ -76,6 +78,9 @@ func TestPublishedDocumentsLoad(t *testing.T) {
 			t.Logf("from the cache in %s", time.Since(start))
 			require.Equal(t, source, again.Source())
 			requireWhole(t, source)
+			if !testing.Short() {
+				requireCompiles(t, source)
+			}
 		})
 	}
 }
@@ -101,6 +106,39 @@ func requireWhole(t *testing.T, source *catalog.Source) {
 		eachSchema(f.Body, check)
 		eachSchema(f.Result, check)
 	}
+}
+
+// requireCompiles holds that the schemas can be checked with.
+func requireCompiles(t *testing.T, source *catalog.Source) {
+	t.Helper()
+	for _, f := range source.Functions {
+		for _, s := range []any{f.Params, f.Body, f.Result} {
+			object, ok := s.(map[string]any)
+			if !ok || object == nil {
+				continue
+			}
+			object = maps.Clone(object)
+			object["$defs"] = reachable(source.Defs, s)
+			_, err := schema.Compile(object, f.Name)
+			require.NoError(t, err)
+		}
+	}
+}
+
+func reachable(defs map[string]any, roots ...any) map[string]any {
+	used := map[string]any{}
+	for len(roots) > 0 {
+		s := roots[len(roots)-1]
+		roots = roots[:len(roots)-1]
+		eachSchema(s, func(object map[string]any) {
+			name, ok := refName(object)
+			if _, known := used[name]; ok && !known {
+				used[name] = defs[name]
+				roots = append(roots, defs[name])
+			}
+		})
+	}
+	return used
 }
 
 func BenchmarkLoadGitHub(b *testing.B) {
