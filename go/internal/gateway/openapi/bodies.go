@@ -163,7 +163,9 @@ func (b *builder) fieldOf(encoding, property node, multipart bool) (f field, man
 	if items, err := b.resolve(property.child("items")); err == nil && items.value != nil {
 		item, many = items, true
 	}
-	f.Binary = f.Style == "" && isFile(item, f.ContentType)
+	if f.Binary = f.Style == "" && isFile(item, f.ContentType); f.Binary && f.ContentType == "" {
+		f.ContentType = item.text("contentMediaType")
+	}
 	return f, many
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
@@ -105,33 +106,36 @@ func (m *model) schemas() []any {
 
 // setSchemas is the other way round. It says whether the list fits.
 func (m *model) setSchemas(list []any) bool {
+	if !m.whole() || len(list) != len(m.schemas()) {
+		return false
+	}
+	defs, ok := list[0].(map[string]any)
+	m.defs, list = defs, list[1:]
 	next := func() any {
-		if len(list) == 0 {
-			return nil
-		}
 		first := list[0]
 		list = list[1:]
 		return first
 	}
-	defs, ok := next().(map[string]any)
-	m.defs = defs
 	for _, p := range m.Parameters {
-		if len(list) == 0 || p == nil {
-			return false
-		}
 		p.schema = next()
 	}
 	for _, op := range m.Operations {
-		if op == nil || len(op.Keys) != len(op.Parameters) {
-			return false
-		}
-		for _, index := range op.Parameters {
-			ok = ok && index >= 0 && index < len(m.Parameters)
-		}
 		op.result = next()
 		if op.Body != nil {
 			op.Body.schema = next()
 		}
 	}
-	return ok && len(list) == 0
+	return ok
+}
+
+// whole says whether nothing is missing that the rest relies on.
+func (m *model) whole() bool {
+	if slices.Contains(m.Parameters, nil) || slices.Contains(m.Operations, nil) {
+		return false
+	}
+	return !slices.ContainsFunc(m.Operations, func(op *operation) bool {
+		return len(op.Keys) != len(op.Parameters) || slices.ContainsFunc(op.Parameters, func(index int) bool {
+			return index < 0 || index >= len(m.Parameters)
+		})
+	})
 }

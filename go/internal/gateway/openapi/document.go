@@ -62,7 +62,7 @@ func (n node) flag(key string) bool {
 
 func (n node) texts(key string) []string {
 	list, _ := n.value[key].([]any)
-	texts := make([]string, 0, len(list))
+	var texts []string
 	for _, item := range list {
 		if text, ok := item.(string); ok {
 			texts = append(texts, text)

@@ -2,15 +2,18 @@ package openapi
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
+	"github.com/hukilau/hukilau/go/internal/schema"
 )
 
 // documents is where tools/fetch-openapi-documents puts documents of others.
@@ -57,6 +60,27 @@ func operationsOf(t testing.TB, path string) int {
 	return n
 }
 
+// The documents of @readme/oas-examples show each feature of OpenAPI; all that have operations load whole.
+func TestExampleDocumentsLoad(t *testing.T) {
+	published(t, "3.0")
+	list, err := filepath.Glob(filepath.Join(documents, "?.?", "*", "*.*"))
+	require.NoError(t, err)
+	require.Greater(t, len(list), 100)
+	for _, path := range list {
+		a, err := Load(t.Context(), Config{Name: "x", Spec: path, BaseURL: "https://api.example.com"}, Options{ReadFile: readFile})
+		if strings.HasPrefix(filepath.Base(path), "webhooks.") {
+			require.ErrorContains(t, err, "it has no operations")
+			continue
+		}
+		require.NoError(t, err)
+		source := a.Source()
+		require.GreaterOrEqual(t, len(source.Functions), operationsOf(t, path), path)
+		require.Empty(t, a.Warnings(), path)
+		requireWhole(t, source)
+		requireCompiles(t, source)
+	}
+}
+
 func TestPublishedDocumentsLoad(t *testing.T) {
 	for _, name := range []string{"3.0/json/petstore.json", "3.1/json/petstore.json", "2.0/json/petstore.json", "3.1/yaml/petstore.yaml", "github.json"} {
 		t.Run(name, func(t *testing.T) {
@@ -76,6 +100,7 @@ func TestPublishedDocumentsLoad(t *testing.T) {
 			t.Logf("from the cache in %s", time.Since(start))
 			require.Equal(t, source, again.Source())
 			requireWhole(t, source)
+			requireCompiles(t, source)
 		})
 	}
 }
@@ -84,11 +109,9 @@ func TestPublishedDocumentsLoad(t *testing.T) {
 func requireWhole(t *testing.T, source *catalog.Source) {
 	t.Helper()
 	check := func(object map[string]any) {
-		if name, ok := refName(object); ok {
-			require.Contains(t, source.Defs, name)
-		}
-		if reference, ok := object["$ref"]; ok {
-			require.NotEmpty(t, reference)
+		reference, there := object["$ref"]
+		if name, _ := refName(object); there && source.Defs[name] == nil {
+			t.Errorf("%v leads nowhere", reference)
 		}
 	}
 	for _, s := range source.Defs {
@@ -101,6 +124,42 @@ func requireWhole(t *testing.T, source *catalog.Source) {
 		eachSchema(f.Body, check)
 		eachSchema(f.Result, check)
 	}
+}
+
+// requireCompiles holds that the schemas can be checked with.
+func requireCompiles(t *testing.T, source *catalog.Source) {
+	t.Helper()
+	for i, f := range source.Functions {
+		if len(source.Functions) > 200 && i%10 != 0 {
+			continue // each takes a millisecond
+		}
+		for _, s := range []any{f.Params, f.Body, f.Result} {
+			object, ok := s.(map[string]any)
+			if !ok || object == nil {
+				continue
+			}
+			object = maps.Clone(object)
+			object["$defs"] = reachable(source.Defs, s)
+			_, err := schema.Compile(object, f.Name)
+			require.NoError(t, err)
+		}
+	}
+}
+
+func reachable(defs map[string]any, roots ...any) map[string]any {
+	used := map[string]any{}
+	for len(roots) > 0 {
+		s := roots[len(roots)-1]
+		roots = roots[:len(roots)-1]
+		eachSchema(s, func(object map[string]any) {
+			name, ok := refName(object)
+			if _, known := used[name]; ok && !known {
+				used[name] = defs[name]
+				roots = append(roots, defs[name])
+			}
+		})
+	}
+	return used
 }
 
 func BenchmarkLoadGitHub(b *testing.B) {

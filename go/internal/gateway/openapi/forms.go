@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"mime/multipart"
+	"net/http"
 	"net/textproto"
 	"strings"
 
@@ -239,7 +240,7 @@ func part(w *multipart.Writer, f field, name string, value any) error {
 			return errors.New("it is a file: give its bytes as a string, or {filename, content_type, data}")
 		}
 		if data.contentType == "" {
-			data.contentType = f.single("application/octet-stream")
+			data.contentType = f.fileType(data.data)
 		}
 		return writePart(w, name, &data.name, data.contentType, []byte(data.data))
 	}
@@ -255,6 +256,26 @@ func part(w *multipart.Writer, f field, name string, value any) error {
 		return err
 	}
 	return writePart(w, name, nil, f.single("application/json"), encoded)
+}
+
+// fileType is the media type of a file that a script does not name one for: one that the document lists, best the one
+// that the bytes look like.
+func (f field) fileType(data string) string {
+	looks := mediaName(http.DetectContentType([]byte(data[:min(len(data), 512)])))
+	chosen := ""
+	for name := range strings.SplitSeq(f.ContentType, ",") {
+		name = strings.TrimSpace(name)
+		if name == "" || strings.Contains(name, "*") || !validHeaderValue(name) {
+			continue
+		}
+		if chosen == "" || mediaName(name) == looks {
+			chosen = name
+		}
+	}
+	if chosen == "" {
+		return "application/octet-stream"
+	}
+	return chosen
 }
 
 // single is the media type of a field where the document names exactly one.

@@ -48,7 +48,11 @@ func readModel(ctx context.Context, r *reader, at place, text []byte) (*model, e
 	if err := main.checkVersion(l); err != nil {
 		return nil, err
 	}
-	return build(l)
+	m, err := build(l)
+	if r.left < 0 {
+		return nil, r.tooLarge()
+	}
+	return m, err
 }
 
 // checkVersion tells the dialects of OpenAPI from each other, and turns Swagger 2 into 3.0.

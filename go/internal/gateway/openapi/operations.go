@@ -69,6 +69,9 @@ func (b *builder) tags(root node) {
 }
 
 func (b *builder) paths(paths node) error {
+	if len(paths.value) > mostOperations {
+		return fmt.Errorf("the document has more than %d paths", mostOperations)
+	}
 	for _, path := range sortedKeys(paths.value) {
 		if !strings.HasPrefix(path, "/") {
 			continue // x-...
@@ -201,7 +204,7 @@ func requirementsOf(n node) []requirement {
 	for _, item := range n.items("security") {
 		r := requirement{}
 		for name := range item.value {
-			r[name] = item.texts(name)
+			r[name] = item.texts(name) // nil: no scopes
 		}
 		list = append(list, r)
 	}

@@ -59,6 +59,7 @@ func (l *library) convert(d *document) (err error) {
 		schemas[name] = raw
 	}
 	components["schemas"] = schemas
+	formArrays(made["paths"])
 	d.root, d.swagger = made, true
 	return nil
 }
@@ -89,6 +90,61 @@ func (s *swagger) prepare(l *library) {
 	}
 	for _, part := range []string{"paths", "parameters", "responses"} {
 		s.save(s.root[part], stubs)
+		s.arrays(s.root[part])
+	}
+}
+
+// arrays writes down the default form of arrays in queries, which the library takes for that of OpenAPI 3, and keeps
+// that of arrays in forms, which it drops.
+func (s *swagger) arrays(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if v["type"] == "array" && (v["in"] == "query" || v["in"] == "formData") {
+			if format, _ := v["collectionFormat"].(string); !slices.Contains([]string{"ssv", "pipes", "multi"}, format) {
+				v["collectionFormat"] = "csv"
+			}
+			if v["in"] == "formData" {
+				v["x-form-array"] = v["collectionFormat"]
+			}
+		}
+		for _, item := range v {
+			s.arrays(item)
+		}
+	case []any:
+		for _, item := range v {
+			s.arrays(item)
+		}
+	}
+}
+
+// formArrays says in the way of OpenAPI 3 how arrays in forms are written.
+func formArrays(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, media := range asObject(v["content"]) {
+			if kindOf(name) != kindForm && kindOf(name) != kindMultipart {
+				continue
+			}
+			encoding := map[string]any{}
+			for field, property := range asObject(asObject(asObject(media)["schema"])["properties"]) {
+				switch asObject(property)["x-form-array"] {
+				case "csv":
+					encoding[field] = map[string]any{"style": "form", "explode": false}
+				case "ssv":
+					encoding[field] = map[string]any{"style": "spaceDelimited", "explode": false}
+				case "pipes":
+					encoding[field] = map[string]any{"style": "pipeDelimited", "explode": false}
+				}
+			}
+			asObject(media)["encoding"] = encoding
+		}
+		for _, item := range v {
+			formArrays(item)
+		}
+	case []any:
+		for _, item := range v {
+			formArrays(item)
+		}
 	}
 }
 

@@ -11,19 +11,22 @@ import (
 	"github.com/hukilau/hukilau/go/internal/yamltree"
 )
 
-// maxMemory is what the tree of one document may take, in bytes. GitHub's document of 13 MB takes a quarter of it.
-const maxMemory = 512 << 20
+// maxMemory is what the tree of one document may take, in bytes. GitHub's document of 13 MB takes a sixth of it.
+const maxMemory = 256 << 20
+
+// mostFlow is the size up to which a text in braces that is no JSON is tried as YAML.
+const mostFlow = 1 << 20
 
 // parse reads a text of JSON or YAML.
 func parse(text []byte) (any, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if start := bytes.TrimLeft(text, " \t\r\n"); len(start) > 0 && start[0] == '{' {
 		tree, err := parseJSON(text)
-		if err == nil {
-			return tree, nil
+		if err == nil || len(text) > mostFlow {
+			return tree, err
 		}
 		// A YAML text may begin so as well; where it is neither, it was meant to be JSON.
-		if tree, failed := parseYAML(text); failed == nil && !errors.Is(err, errMemory) {
+		if tree, failed := parseYAML(text); failed == nil {
 			return tree, nil
 		}
 		return nil, err
