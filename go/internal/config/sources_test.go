@@ -215,6 +215,27 @@ func TestNamesAreNoSecrets(t *testing.T) {
 	assert.Equal(t, []string{"the-key"}, c.Secrets())
 }
 
+// Where files are is known to a server of files, and told by all that it says.
+func TestPlainVariables(t *testing.T) {
+	o := Options{LookupEnv: func(name string) (string, bool) {
+		value := map[string]string{"HOME": "/home/ada", "GH": "ghp_1234", "MY_KEY": "/plain/key", "STAGE": "staging"}[name]
+		return value, value != ""
+	}}
+	c, err := Parse([]byte(`[mcp_servers.x]
+command = "server"
+args = ["${HOME}/docs", "${GH}", "${MY_KEY}", "${STAGE}"]
+env = { DIR = "${HOME}" }
+`), o)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"/plain/key", "ghp_1234"}, c.Secrets())
+	c, err = Parse([]byte("[mcp_servers.x]\ncommand = 'server'\nenv = { PASSWORD = '${STAGE}' }\n[tools]\ndirs=['${HOME}']"), o)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"/home/ada", "staging"}, c.Secrets())
+	c, err = Parse([]byte("[mcp_servers.x]\nurl = 'http://y'\nauth = { type = 'bearer', token = '${STAGE}' }"), o)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"staging"}, c.Secrets())
+}
+
 func TestSecretArguments(t *testing.T) {
 	for want, args := range map[string][]string{
 		"":             {"-y", "@scope/server", "--port", "3000", "--verbose", "key"},
