@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/units"
 )
 
@@ -164,36 +163,5 @@ func TestConditions(t *testing.T) {
 		for _, one := range values {
 			require.Equal(t, one.want, c.Holds(one.v), "%s with %v", text, one.v)
 		}
-	}
-}
-
-func TestRuleFits(t *testing.T) {
-	rule := parse(t, "[[gateway.policy]]\nmatch=['bank.*','*.pay']\naction='deny'\nargs={'/a~1b/1/~0c'={equals=1},'/to'={in=['x']}}").Gateway.Policy[0]
-	for name, want := range map[string]bool{"bank.transfer": true, "shop.pay": true, "shop.list": false, "bank": false} {
-		require.Equal(t, want, rule.FitsName(name), name)
-	}
-	tree := func(text string) any {
-		v, err := jsonvalue.Decode([]byte(text), jsonvalue.Options{})
-		require.NoError(t, err)
-		return v
-	}
-	for text, want := range map[string]bool{
-		`{"a/b": [0, {"~c": 1}], "to": "x"}`:   true,
-		`{"a/b": [0, {"~c": 2}], "to": "x"}`:   false,
-		`{"a/b": [0, {"~c": 1}]}`:              false,
-		`{"a/b": [0], "to": "x"}`:              false,
-		`{"a/b": {"1": {"~c": 1}}, "to": "x"}`: true,
-		`{"a/b": "text", "to": "x"}`:           false,
-		`{}`:                                   false,
-		`null`:                                 false,
-	} {
-		require.Equal(t, want, rule.FitsArgs(tree(text)), text)
-	}
-	all := Rule{}
-	require.True(t, all.FitsName("x"))
-	require.True(t, all.FitsArgs(nil))
-	for pointer, want := range map[string]bool{"/0": true, "/01": false, "/-1": false, "/2": false, "/+0": false, "/": false} {
-		_, there := at([]any{1.0, 2.0}, pointer)
-		require.Equal(t, want, there, pointer)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"reflect"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/units"
@@ -43,42 +42,6 @@ type Rule struct {
 	Rate       units.Rate
 	Reason     string // for whoever is refused or asked
 	Line       int    // in the file
-}
-
-// FitsName says whether the rule is about a function, by "source.function".
-func (r *Rule) FitsName(name string) bool { return len(r.Match) == 0 || matchesAny(r.Match, name) }
-
-// FitsArgs says whether the arguments of a call are as the rule wants them. One that is missing fits nothing.
-func (r *Rule) FitsArgs(args any) bool {
-	for pointer, condition := range r.Args {
-		if v, there := at(args, pointer); !there || !condition.Holds(v) {
-			return false
-		}
-	}
-	return true
-}
-
-var pointerNames = strings.NewReplacer("~1", "/", "~0", "~")
-
-// at is the value at a JSON pointer.
-func at(tree any, pointer string) (v any, there bool) {
-	for _, part := range strings.Split(pointer, "/")[1:] {
-		switch inside := tree.(type) {
-		case map[string]any:
-			if tree, there = inside[pointerNames.Replace(part)]; !there {
-				return nil, false
-			}
-		case []any:
-			i, err := strconv.Atoi(part)
-			if err != nil || i < 0 || i >= len(inside) || strconv.Itoa(i) != part {
-				return nil, false
-			}
-			tree = inside[i]
-		default:
-			return nil, false
-		}
-	}
-	return tree, true
 }
 
 // Condition is on one argument; all that it says must hold.
