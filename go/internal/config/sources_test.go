@@ -192,6 +192,32 @@ func TestSourceErrors(t *testing.T) {
 	}
 }
 
+// One mistake is told once.
+func TestOneError(t *testing.T) {
+	for _, text := range []string{
+		"[mcp_servers.x]\ncommand='a'\ntransport='stdio'", "[mcp_servers.x]\nurl='http://a'\ntransport=1", "[mcp_servers.x]\nurl='http://a'\ntransport='stdio'",
+		"[mcp_servers.x]\nurl=1", "[mcp_servers.x]\ncommand=1", "[apis.x]\nspec=1", "[apis.x]\nspec='y'\nbase_url=1",
+	} {
+		_, err := Parse([]byte(text), options())
+		require.Error(t, err, text)
+		assert.Len(t, err.(Errors), 1, err.Error())
+	}
+}
+
+func TestClearText(t *testing.T) {
+	s := MCPServer{
+		Env:     map[string]string{"API_KEY": "abc", "OTHER_KEY": "${KEY}", "DEBUG": "1"},
+		Headers: map[string]string{"Authorization": "Bearer abc", "Cookie": "a=${C}", "Accept": "x"},
+		Auth:    ServerAuth{Token: "t", ClientSecret: "${S}"}, Args: []string{"--token", "abc"}, URL: "https://x/?key=abc",
+	}
+	assert.Equal(t, []string{"env.API_KEY", "headers.Authorization", "auth.token", "args", "url"}, s.ClearText())
+	a := API{Headers: map[string]string{"X-Api-Key": "abc"}, Auth: APIAuth{Type: BasicAuth, Password: "p"}, Spec: "x"}
+	assert.Equal(t, []string{"headers.X-Api-Key", "auth"}, a.ClearText())
+	a = API{Auth: APIAuth{Type: BearerAuth, Token: "${T}"}, Spec: "https://x/?a=b"}
+	assert.Empty(t, a.ClearText())
+	assert.Equal(t, `mcp_servers."a b"`, SectionOf("mcp_servers", "a b"))
+}
+
 // A value that is not known yet is not said to be wrong.
 func TestSourcesWithUnsetVariables(t *testing.T) {
 	o := options()
