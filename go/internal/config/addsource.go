@@ -124,8 +124,10 @@ func startsWith(path, start []string) bool {
 	return len(path) >= len(start) && slices.Equal(path[:len(start)], start)
 }
 
+// lineStart is where the line of a place begins.
 func lineStart(text []byte, at int) int { return bytes.LastIndexByte(text[:at], '\n') + 1 }
 
+// lineEnd is where the line after a place begins.
 func lineEnd(text []byte, at int) int {
 	if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
 		return at + n + 1

@@ -245,6 +245,18 @@ func TestClientsWithUnsetVariables(t *testing.T) {
 	assert.Equal(t, []string{"[unset]"}, c.MCPServers["y"].Args)
 }
 
+// What has no meaning for a command is left out, with a warning.
+func TestCommandWithKeysOfURLs(t *testing.T) {
+	c := clients(t, `{"servers": {"x": {"type": "stdio", "command": "a", "url": "http://b", "headers": {"A": "b"}, "oauth": {"clientId": "c", "more": 1}, "args": [9007199254740993]}}}`)
+	assert.Equal(t, MCPServer{Command: "a", Args: []string{"9007199254740993"}, Cwd: "/srv/project", Transport: Stdio}, c.MCPServers["x"])
+	assert.Equal(t, []string{
+		".mcp.json:1:53: servers.x.url is not used: the server is a command",
+		".mcp.json:1:72: servers.x.headers is not used: the server is a command",
+		".mcp.json:1:95: servers.x.oauth is not used: the server is a command",
+		".mcp.json:1:122: servers.x.oauth.more is not used",
+	}, warnings(c))
+}
+
 func TestManyUnusedKeys(t *testing.T) {
 	var text strings.Builder
 	for i := range 20 {

@@ -71,7 +71,7 @@ func (f *clientFile) variable(place []string, inside string) string {
 		return text
 	}
 	if name, is := strings.CutPrefix(inside, "env:"); is && isVariableName(name) {
-		if value, set := f.reader.lookup(name); set {
+		if value, set := f.reader.lookup(place, name); set {
 			return value
 		}
 		f.warn(place, fmt.Sprintf("takes the variable %s, which is not set, as empty", name))
@@ -109,7 +109,10 @@ func (f *clientFile) input(place []string, id string) string {
 		return ""
 	}
 	name := inputVariable(id)
-	if value, set := f.reader.lookup(name); set {
+	if value, set := f.reader.lookup(place, name); set {
+		if in.secret && value != "" {
+			f.reader.secrets[value] = true
+		}
 		return value
 	}
 	if in.fallback != nil {

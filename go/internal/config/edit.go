@@ -72,7 +72,7 @@ func (e *editor) look() error {
 			var end int
 			table, end = e.header(node)
 			if node.Kind == unstable.Table && slices.Equal(table, e.table) {
-				e.place(inHeader, e.lineEnd(end), e.assignment(e.path[len(e.path)-1:])+e.newline)
+				e.place(inHeader, lineEnd(e.text, end), e.assignment(e.path[len(e.path)-1:])+e.newline)
 			}
 		case unstable.KeyValue:
 			if err := e.pair(table, node, false); err != nil {
@@ -92,14 +92,6 @@ func (e *editor) header(node *unstable.Node) (path []string, end int) {
 }
 
 func rawEnd(n *unstable.Node) int { return int(n.Raw.Offset + n.Raw.Length) }
-
-// lineEnd is where the line after a place begins.
-func (e *editor) lineEnd(at int) int {
-	if n := bytes.IndexByte(e.text[at:], '\n'); n >= 0 {
-		return at + n + 1
-	}
-	return len(e.text)
-}
 
 func (e *editor) place(rank, at int, text string) {
 	if e.insertAt < 0 || rank < e.rank {
@@ -140,7 +132,7 @@ func (e *editor) pair(above []string, node *unstable.Node, inline bool) error {
 			}
 		}
 	case !inline && len(path) > len(above)+1 && slices.Equal(path[:len(path)-1], e.table):
-		e.place(besideDotted, e.lineStart(first), string(e.text[first:last])+e.assignment(e.path[len(e.path)-1:])+e.newline)
+		e.place(besideDotted, lineStart(e.text, first), string(e.text[first:last])+e.assignment(e.path[len(e.path)-1:])+e.newline)
 	}
 	return nil
 }
@@ -148,8 +140,6 @@ func (e *editor) pair(above []string, node *unstable.Node, inline bool) error {
 func isAbove(path, other []string) bool {
 	return len(path) < len(other) && slices.Equal(path, other[:len(path)])
 }
-
-func (e *editor) lineStart(at int) int { return bytes.LastIndexByte(e.text[:at], '\n') + 1 }
 
 // list adds to the list that is there; its key ends at a place.
 func (e *editor) list(value *unstable.Node, keyEnd int) error {

@@ -70,7 +70,7 @@ func (r *reader) variable(path []string, inside string) string {
 		r.fail(path, fmt.Sprintf(`has "${%.40s}", which names no variable: write ${NAME} or ${NAME:-default}, or "$${" where none is meant`, inside))
 		return ""
 	}
-	value, set := r.lookup(name)
+	value, set := r.lookup(path, name)
 	switch {
 	case set && (value != "" || !hasFallback):
 		return value
@@ -80,16 +80,25 @@ func (r *reader) variable(path []string, inside string) string {
 	return r.unsetVariable(path, name, fmt.Sprintf("needs the variable %s, which is not set: set it, or write ${%[1]s:-default}", name))
 }
 
-// lookup gives a variable's value, which is a secret from then on.
-func (r *reader) lookup(name string) (value string, set bool) {
+// lookup gives the value of a variable for a place, which is a secret from then on.
+func (r *reader) lookup(path []string, name string) (value string, set bool) {
 	if r.options.LookupEnv != nil {
 		value, set = r.options.LookupEnv(name)
 	}
-	if value != "" {
+	if value != "" && !isPlainIn(path, name, value) {
 		r.secrets[value] = true
 	}
 	return value, set
 }
+
+// isPlainIn says whether a source is given what tells nothing, as the path of ${HOME} for a server of files: whatever
+// that server says would lose it.
+func isPlainIn(path []string, name, value string) bool {
+	return len(path) > 2 && sourceRoots[path[0]] && plain.MatchString(value) && !tellsName(name) && !slices.ContainsFunc(path[2:], tellsName)
+}
+
+// sourceRoots are the tables with sources, of all files that have some.
+var sourceRoots = map[string]bool{"mcp_servers": true, "apis": true, "mcpServers": true, "servers": true, "mcpClients": true}
 
 // unsetVariable is an error, or gives what stands for a value that is not known.
 func (r *reader) unsetVariable(path []string, name, problem string) string {

@@ -51,12 +51,12 @@ func sourceNameProblem(name string) string {
 func readServerSource(c *Config, t *table) MCPServer {
 	s := MCPServer{
 		Command: t.string("command"), Args: t.strings("args"), Env: t.texts("env"), Cwd: c.Path(t.string("cwd")),
-		URL: t.string("url"), Transport: Transport(t.oneOf("transport", string(StreamableHTTP), string(SSE))),
-		Headers: t.headers("headers"), Auth: readServerAuth(t.section("auth")),
+		URL: t.string("url"), Headers: t.headers("headers"), Auth: readServerAuth(t.section("auth")),
 		Allow: t.patterns("allow", false), Deny: t.patterns("deny", false), Stateless: t.bool("stateless"),
 		MaxConcurrent: t.count("max_concurrent", 1), Timeout: t.duration("timeout"),
 		Disabled: t.bool("disabled"), Description: t.string("description"),
 	}
+	t.any("transport") // which is read where it has a meaning
 	t.end()
 	switch {
 	case t.has("command") && t.has("url"):
@@ -72,7 +72,7 @@ func readServerSource(c *Config, t *table) MCPServer {
 	default:
 		t.onlyWith("command", "args", "env", "cwd")
 		t.webAddress("url", s.URL)
-		if s.Transport == "" {
+		if s.Transport = Transport(t.oneOf("transport", string(StreamableHTTP), string(SSE))); s.Transport == "" {
 			s.Transport = StreamableHTTP
 		}
 	}
@@ -102,7 +102,7 @@ func (t *table) onlyWith(other string, keys ...string) {
 // webAddress notes what is no address of the web. Messages do not show it: there may be a secret in it.
 func (t *table) webAddress(key, text string) {
 	if problem := addressProblem(text); problem != "" {
-		t.fail(key, problem)
+		t.failOnce(key, problem)
 	}
 }
 

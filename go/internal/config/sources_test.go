@@ -192,6 +192,32 @@ func TestSourceErrors(t *testing.T) {
 	}
 }
 
+// One mistake is told once.
+func TestOneError(t *testing.T) {
+	for _, text := range []string{
+		"[mcp_servers.x]\ncommand='a'\ntransport='stdio'", "[mcp_servers.x]\nurl='http://a'\ntransport=1", "[mcp_servers.x]\nurl='http://a'\ntransport='stdio'",
+		"[mcp_servers.x]\nurl=1", "[mcp_servers.x]\ncommand=1", "[apis.x]\nspec=1", "[apis.x]\nspec='y'\nbase_url=1",
+	} {
+		_, err := Parse([]byte(text), options())
+		require.Error(t, err, text)
+		assert.Len(t, err.(Errors), 1, err.Error())
+	}
+}
+
+func TestClearText(t *testing.T) {
+	s := MCPServer{
+		Env:     map[string]string{"API_KEY": "abc", "OTHER_KEY": "${KEY}", "DEBUG": "1"},
+		Headers: map[string]string{"Authorization": "Bearer abc", "Cookie": "a=${C}", "Accept": "x"},
+		Auth:    ServerAuth{Token: "t", ClientSecret: "${S}"}, Args: []string{"--token", "abc"}, URL: "https://x/?key=abc",
+	}
+	assert.Equal(t, []string{"env.API_KEY", "headers.Authorization", "auth.token", "args", "url"}, s.ClearText())
+	a := API{Headers: map[string]string{"X-Api-Key": "abc"}, Auth: APIAuth{Type: BasicAuth, Password: "p"}, Spec: "x"}
+	assert.Equal(t, []string{"headers.X-Api-Key", "auth"}, a.ClearText())
+	a = API{Auth: APIAuth{Type: BearerAuth, Token: "${T}"}, Spec: "https://x/?a=b"}
+	assert.Empty(t, a.ClearText())
+	assert.Equal(t, `mcp_servers."a b"`, SectionOf("mcp_servers", "a b"))
+}
+
 // A value that is not known yet is not said to be wrong.
 func TestSourcesWithUnsetVariables(t *testing.T) {
 	o := options()
@@ -213,6 +239,27 @@ func TestSourcesWithUnsetVariables(t *testing.T) {
 func TestNamesAreNoSecrets(t *testing.T) {
 	c := parse(t, "[mcp_servers.token]\ncommand='server-of-tokens'\n[apis.secret]\nspec='x'\n[apis.secret.auth.api_key]\ntype='api_key'\nkey='the-key'\nname='X-Key'\nin='header'")
 	assert.Equal(t, []string{"the-key"}, c.Secrets())
+}
+
+// Where files are is known to a server of files, and told by all that it says.
+func TestPlainVariables(t *testing.T) {
+	o := Options{LookupEnv: func(name string) (string, bool) {
+		value := map[string]string{"HOME": "/home/ada", "GH": "ghp_1234", "MY_KEY": "/plain/key", "STAGE": "staging"}[name]
+		return value, value != ""
+	}}
+	c, err := Parse([]byte(`[mcp_servers.x]
+command = "server"
+args = ["${HOME}/docs", "${GH}", "${MY_KEY}", "${STAGE}"]
+env = { DIR = "${HOME}" }
+`), o)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"/plain/key", "ghp_1234"}, c.Secrets())
+	c, err = Parse([]byte("[mcp_servers.x]\ncommand = 'server'\nenv = { PASSWORD = '${STAGE}' }\n[tools]\ndirs=['${HOME}']"), o)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"/home/ada", "staging"}, c.Secrets())
+	c, err = Parse([]byte("[mcp_servers.x]\nurl = 'http://y'\nauth = { type = 'bearer', token = '${STAGE}' }"), o)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"staging"}, c.Secrets())
 }
 
 func TestSecretArguments(t *testing.T) {

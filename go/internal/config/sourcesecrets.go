@@ -127,8 +127,14 @@ func (s *MCPServer) ClearText() (keys []string) {
 
 // ClearText is the same for an API.
 func (a *API) ClearText() []string {
-	like := MCPServer{Headers: a.Headers, Auth: ServerAuth{Token: a.Auth.Token, ClientSecret: a.Auth.Password + a.Auth.Key + a.Auth.ClientSecret}, URL: a.Spec}
-	return like.ClearText()
+	like := MCPServer{Headers: a.Headers, URL: a.Spec}
+	keys := like.ClearText()
+	for _, text := range a.Auth.secrets() {
+		if text != "" && !strings.Contains(text, "${") {
+			keys = append(keys, "auth")
+		}
+	}
+	return keys
 }
 
 // sorted are all secrets, each once, without empty ones.

@@ -38,7 +38,15 @@ func (t *table) missing(key, what string) {
 	if !t.has(key) {
 		t.reader.fail(t.path, fmt.Sprintf("needs %s: %s", key, what))
 	} else {
-		t.fail(key, "must not be empty: "+what)
+		t.failOnce(key, "must not be empty: "+what)
+	}
+}
+
+// failOnce is fail for what may follow from a mistake that was told.
+func (t *table) failOnce(key, problem string) {
+	name := dotted(t.at(key))
+	if !slices.ContainsFunc(t.reader.errors, func(e *Error) bool { return e.Key == name }) {
+		t.fail(key, problem)
 	}
 }
 
