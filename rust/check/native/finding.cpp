@@ -1,0 +1,38 @@
+#include "finding.h"
+
+namespace lc
+{
+
+static lc_text view(const std::string& s)
+{
+    return {s.data(), s.size()};
+}
+
+void report(const Findings& findings, const lc_host* host)
+{
+    for (const Finding& f : findings)
+    {
+        std::vector<lc_text> names;
+        for (const std::string& name : f.names)
+            names.push_back(view(name));
+        lc_finding c{};
+        c.kind = view(f.kind);
+        c.module = view(f.module);
+        c.line = f.location.begin.line + 1;
+        c.column = f.location.begin.column + 1;
+        c.endLine = f.location.end.line + 1;
+        c.endColumn = f.location.end.column + 1;
+        c.declared = f.declared;
+        c.path = view(f.path);
+        c.field = view(f.field);
+        c.name = view(f.name);
+        c.wanted = view(f.wanted);
+        c.given = view(f.given);
+        c.text = view(f.text);
+        c.names = names.data();
+        c.nameCount = names.size();
+        host->found(host->context, &c);
+    }
+}
+
+} // namespace lc
