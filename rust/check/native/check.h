@@ -25,6 +25,7 @@ struct lc_finding
     lc_text text;         // Luau's own message
     const lc_text* names; // what there is in place of name, or what is missing
     size_t nameCount;
+    uint32_t allNames; // 1: there are no others
 };
 
 struct lc_host

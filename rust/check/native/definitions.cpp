@@ -187,9 +187,20 @@ Definitions::check(const std::string& module, std::string source, bool strict, d
     if (!result.timeoutHits.empty())
         return LC_TIMEOUT;
     report(findings(module, result), host);
-    sources.drop(module);
-    frontend.markDirty(module);
+    release(module);
     return LC_DONE;
+}
+
+// The script is not needed any more; modules that it required are.
+void Definitions::release(const std::string& module)
+{
+    sources.drop(module);
+    found.erase(module);
+    for (auto& [name, node] : frontend.sourceNodes)
+        node->dependents.erase(module);
+    frontend.sourceNodes.erase(module);
+    frontend.sourceModules.erase(module);
+    frontend.requireTrace.erase(module);
 }
 
 Findings Definitions::findings(const std::string& module, const CheckResult& result)

@@ -66,6 +66,7 @@ public:
 
 private:
     void addFinally();
+    void release(const std::string& module);
     Findings findings(const std::string& module, const Luau::CheckResult& result);
 
     Sources sources;

@@ -13,6 +13,9 @@ namespace lc
 namespace
 {
 
+constexpr size_t kMostFindings = 200;
+constexpr size_t kLongestText = 2000;
+
 std::vector<std::string> globalNames(const Subject& s)
 {
     std::vector<std::string> names(s.tree.names.begin(), s.tree.names.end());
@@ -65,14 +68,14 @@ struct Explainer
         f.kind = assigned ? "new_global" : called ? "unknown_function" : "unknown_global";
         f.declared = called;
         f.path = e.name;
-        f.names = globalNames(s);
+        f.choose(e.name, globalNames(s));
     }
 
     void unknownField(TypeId table, const std::string& key)
     {
         f.name = key;
         f.declared = isDeclared(table);
-        f.names = fieldsOf(s, table);
+        f.choose(key, fieldsOf(s, table));
         f.given = printed(table);
         if (s.tree.assignsField(key))
             f.declared = false; // it may have been added
@@ -181,7 +184,7 @@ struct Explainer
         f.kind = "new_field";
         f.name = e.prop;
         f.given = printed(e.tableType);
-        f.names = fieldNames(e.tableType);
+        f.choose(e.prop, fieldNames(e.tableType));
     }
 
     void operator()(const OptionalValueAccess& e)
@@ -231,6 +234,12 @@ struct Explainer
         f.names.assign(e.cycle.begin(), e.cycle.end());
     }
 
+    // It asks for annotations, which scripts need not have.
+    void operator()(const CannotInferBinaryOperation&)
+    {
+        f.kind = "";
+    }
+
     void operator()(const SyntaxError&)
     {
         f.kind = "syntax";
@@ -266,6 +275,13 @@ struct Explainer
         f.kind = "other";
     }
 
+    void method(const char* kind)
+    {
+        f.kind = kind;
+        if (const AstExprCall* call = s.tree.callAt(error.location))
+            f.path = chain(call->func);
+    }
+
     // Moves the finding from a table literal to the field in it that it is about.
     void place()
     {
@@ -298,6 +314,8 @@ Findings explain(const Subject& s)
     Findings findings;
     for (const TypeError& error : s.module.errors)
     {
+        if (findings.size() >= kMostFindings)
+            break;
         // Functions and scripts may return this here and that there; Luau wants one type of a script.
         bool returns = (get<TypeMismatch>(error) || get<CountMismatch>(error)) && s.tree.isFinalReturn(error.location);
         if (containsParseErrorName(error) || returns)
@@ -305,8 +323,9 @@ Findings explain(const Subject& s)
         Explainer explainer{s, error, {}};
         explainer.f.module = s.module.name;
         explainer.f.location = error.location;
-        explainer.f.text = toString(error);
         visit(explainer, error.data);
+        if (explainer.f.kind == "other")
+            explainer.f.text = toString(error).substr(0, kLongestText);
         if (!explainer.f.kind.empty())
             findings.push_back(std::move(explainer.f));
     }

@@ -20,8 +20,8 @@ struct Subject
 
 Findings explain(const Subject& subject);
 
-// The fields of table literals that their expected types do not have. Luau lets them pass in arguments whose other
-// fields are all optional.
+// The fields of table literals that their expected types do not have, and those by a key in brackets: Luau lets them
+// pass.
 void unknownFields(const Subject& subject, Findings& findings);
 
 } // namespace lc

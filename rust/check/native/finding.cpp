@@ -1,11 +1,30 @@
 #include "finding.h"
 
+#include <algorithm>
+
 namespace lc
 {
 
 static lc_text view(const std::string& s)
 {
     return {s.data(), s.size()};
+}
+
+void Finding::choose(const std::string& wanted, std::vector<std::string> all)
+{
+    constexpr size_t kFew = 12;
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    allNames = all.size() <= kFew;
+    size_t room = std::max(size_t(1), wanted.size() / 3);
+    auto far = [&](const std::string& other)
+    {
+        size_t more = std::max(other.size(), wanted.size()), less = std::min(other.size(), wanted.size());
+        return more - less > room;
+    };
+    if (!allNames)
+        all.erase(std::remove_if(all.begin(), all.end(), far), all.end());
+    names = std::move(all);
 }
 
 void report(const Findings& findings, const lc_host* host)
@@ -31,6 +50,7 @@ void report(const Findings& findings, const lc_host* host)
         c.text = view(f.text);
         c.names = names.data();
         c.nameCount = names.size();
+        c.allNames = f.allNames;
         host->found(host->context, &c);
     }
 }

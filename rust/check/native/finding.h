@@ -19,6 +19,10 @@ struct Finding
     bool declared = false;
     std::string path, field, name, wanted, given, text;
     std::vector<std::string> names;
+    bool allNames = false;
+
+    // Takes of all names those that a mistyped one may mean, or all where they are few.
+    void choose(const std::string& wanted, std::vector<std::string> all);
 };
 
 using Findings = std::vector<Finding>;

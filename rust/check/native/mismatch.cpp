@@ -102,7 +102,9 @@ void explainMismatch(const TypeMismatch& mismatch, Finding& f)
         e = inner;
     }
     if (covers(e->wantedType, e->givenType))
-        f.kind = ""; // Luau wants the fields of tables to be of exactly the type, since they could be assigned
+        f.kind = ""; // Luau wants fields to be of exactly the type, since they could be assigned
+    else if (const TableType* table = tableOf(e->wantedType); table && !tableOf(e->givenType))
+        f.names = requiredFields(table);
     else if (mayBeNil(e->givenType) && !isAny(e->givenType) && !mayBeNil(e->wantedType))
         f.kind = "maybe_nil";
 }

@@ -44,6 +44,13 @@ struct Collector : AstVisitor
         return true;
     }
 
+    bool visit(AstExprIndexExpr* index) override
+    {
+        visit(static_cast<AstExpr*>(index));
+        tree.keys.push_back(index);
+        return true;
+    }
+
     bool visit(AstExprFunction* function) override
     {
         visit(static_cast<AstExpr*>(function));

@@ -43,6 +43,7 @@ public:
     const Luau::AstExprCall* inArguments(Luau::Location at, std::string& field) const;
 
     std::vector<const Luau::AstExprTable*> literals;
+    std::vector<const Luau::AstExprIndexExpr*> keys;
     std::set<std::string> names; // of all locals
 
 private:

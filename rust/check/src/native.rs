@@ -43,6 +43,7 @@ struct RawFinding {
     text: Text,
     names: *const Text,
     name_count: usize,
+    all_names: u32,
 }
 
 #[repr(C)]
@@ -125,6 +126,7 @@ unsafe extern "C" fn found(context: *mut c_void, raw: *const RawFinding) {
             given: raw.given.string(),
             message: raw.text.string(),
             names: names.iter().map(|n| n.string()).collect(),
+            all_names: raw.all_names != 0,
         });
     }
 }

@@ -91,6 +91,8 @@ pub struct Finding {
     pub message: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
+    #[serde(skip_serializing_if = "is_false")]
+    pub all_names: bool,
 }
 
 fn is_false(b: &bool) -> bool {
