@@ -10,7 +10,10 @@ CHECK_LUAU := $(ANALYZER_SRC)
 
 # VM, bytecode and compiler are for type functions, which the analysis runs.
 CHECK_PARTS := Analysis Ast Bytecode Common Compiler Config VM
-CHECK_SOURCES := $(foreach part,$(CHECK_PARTS),$(wildcard $(CHECK_LUAU)/$(part)/src/*.cpp))
+# For editors and for looking into the solver.
+CHECK_UNUSED := Autocomplete AutocompleteCore FragmentAutocomplete AstJsonEncoder ToDot IostreamHelpers
+CHECK_SOURCES := $(filter-out $(CHECK_UNUSED:%=$(CHECK_LUAU)/Analysis/src/%.cpp), \
+	$(foreach part,$(CHECK_PARTS),$(wildcard $(CHECK_LUAU)/$(part)/src/*.cpp)))
 CHECK_NATIVE := $(wildcard rust/check/native/*.cpp)
 CHECK_INCLUDES := $(foreach part,$(CHECK_PARTS),$(CHECK_LUAU)/$(part)/include)
 check_flags := -std=c++17 -O2 -DNDEBUG -fPIC -ffunction-sections -fdata-sections

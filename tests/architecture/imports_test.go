@@ -38,6 +38,7 @@ var layers = []layer{
 	{"module tests", `^go/internal/modtest$`, false},
 	{"host modules", `^go/internal/hostmods/\w+mod$`, false},
 	{"builtin", `^go/internal/hostmods/builtin$`, false},
+	{"typecheck", `^go/internal/typecheck$`, false},
 	{"engine", `^go/internal/engine$`, false},
 	{"store", `^go/internal/store$`, false},
 	{"music", `^go/internal/music$`, false},

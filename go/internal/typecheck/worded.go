@@ -14,6 +14,7 @@ const (
 	// longestType is how much of a type stands in a message.
 	longestType = 120
 	longestText = 200
+	longestName = 100
 )
 
 // worded makes findings of what the checker found.
@@ -97,6 +98,7 @@ func parent(field string) string {
 
 // word fills in what a finding says.
 func word(f *Finding, r raw, req Request) {
+	r.Path, r.Field, r.Name = clip(r.Path, longestName), clip(r.Field, longestName), clip(r.Name, longestName)
 	if say, ok := words[r.Kind]; ok {
 		say(f, r, req)
 	} else {

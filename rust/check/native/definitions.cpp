@@ -9,6 +9,7 @@
 LUAU_FASTINT(LuauTarjanChildLimit)
 LUAU_FASTINT(LuauTypeCloneIterationLimit)
 LUAU_FASTINT(LuauTypeInferIterationLimit)
+LUAU_FASTINT(LuauTypeLengthLimit)
 
 using namespace Luau;
 
@@ -41,10 +42,11 @@ private:
         FValue<int>& flag;
         int before;
     };
-    Limit limits[3] = {
+    Limit limits[4] = {
         {FInt::LuauTarjanChildLimit, FInt::LuauTarjanChildLimit},
         {FInt::LuauTypeCloneIterationLimit, FInt::LuauTypeCloneIterationLimit},
         {FInt::LuauTypeInferIterationLimit, FInt::LuauTypeInferIterationLimit},
+        {FInt::LuauTypeLengthLimit, FInt::LuauTypeLengthLimit},
     };
 };
 

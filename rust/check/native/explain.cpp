@@ -228,6 +228,12 @@ struct Explainer
         f.name = e.modulePath;
     }
 
+    // Type functions are for the new solver; the engine takes them.
+    void operator()(const GenericError& e)
+    {
+        f.kind = e.message == "This syntax is not supported" ? "" : "other";
+    }
+
     void operator()(const ModuleHasCyclicDependency& e)
     {
         f.kind = "module_cycle";
