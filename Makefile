@@ -2,6 +2,7 @@
 #
 #   third_party/luau/luau.mk   Luau and simdjson: sources, flags, objects
 #   luau/hukilau.mk            our C++ wrapper: objects, static archive, tests
+#   rust/check/check.mk        the type checker's process
 #   bench/bench.mk             what make bench compares with
 #   tools/                     what is too long for a recipe
 
@@ -36,6 +37,7 @@ $(error install what is named above, then run make again)
 endif
 include third_party/luau/luau.mk
 include luau/hukilau.mk
+include rust/check/check.mk
 include bench/bench.mk
 endif
 
@@ -44,12 +46,15 @@ endif
 help: ## list the targets
 	@awk -f tools/help.awk $(firstword $(MAKEFILE_LIST))
 
-build: lib ## build/bin/luau, build/bin/luau-host and build/lib/libhukilau.a, release
+build: lib checker ## build/bin/luau, luau-host and luau-check, and build/lib/libhukilau.a, release
 	@HUKILAU_LDFLAGS="-s -w -X=main.version=$(VERSION) -X=main.commit=$$(tools/commit)" \
 		tools/go build -trimpath -o build/bin/ ./go/cmd/...
 
 lib: ## only the native library, release
 	@$(MAKE) -s -j$(JOBS) build/lib/libhukilau.id
+
+checker: ## only build/bin/luau-check, the type checker
+	@$(MAKE) -s -j$(JOBS) build/bin/luau-check
 
 run: build ## run a script: SCRIPT=path ARGS='...' (default examples/hello)
 	@build/bin/luau $(SCRIPT) $(ARGS)
@@ -104,7 +109,7 @@ test-native-san: lib-san
 	@$(MAKE) -s -j$(JOBS) $(NATIVE_TESTS:%=build/san/test/%)
 	@tools/sanitized tools/run-programs $(NATIVE_TESTS:%=build/san/test/%)
 
-test-go-san: lib-san $(PEERS_DIR) $(SCHEMA_TESTS)
+test-go-san: lib-san checker $(PEERS_DIR) $(SCHEMA_TESTS)
 	HUKILAU_LIB=build/san/lib CGO_LDFLAGS='$(SANITIZERS)' \
 		tools/sanitized tools/go test -short -asan -tags hukilau_san -timeout 30m $$(tools/packages-with-c)
 	HUKILAU_LIB=build/san/lib CGO_LDFLAGS='$(SANITIZERS)' \
@@ -113,7 +118,7 @@ test-go-san: lib-san $(PEERS_DIR) $(SCHEMA_TESTS)
 # What runs scripts does so once more with VMs on malloc: in an arena a sanitizer sees less.
 ON_MALLOC := ./go/pkg/luau ./go/internal/engine ./tests/conformance
 
-test-race: lib $(PEERS_DIR) $(SCHEMA_TESTS) $(OPENAPI_DOCUMENTS)
+test-race: lib checker $(PEERS_DIR) $(SCHEMA_TESTS) $(OPENAPI_DOCUMENTS)
 	tools/go test -short -race -timeout 30m ./...
 
 fuzz: lib ## each Fuzz test in turn: FUZZTIME=30s
@@ -123,14 +128,15 @@ soak: lib ## 100,000 invocations with errors, timeouts, kills and cancels mixed
 	@tools/require-test 'TestSoak' go
 	tools/go test -tags soak -run '^TestSoak' -count=1 -v -timeout 2h ./go/...
 
-lint: lib ## gofmt, go vet, staticcheck, clang-format, shell syntax
+lint: lib ## gofmt, go vet, staticcheck, clang-format, rustfmt, shell syntax
 	@tools/check-tools clang-format
 	@tools/lint $(STATICCHECK)
 
-format: ## gofmt and clang-format, in place
+format: ## gofmt, clang-format and rustfmt, in place
 	@tools/check-tools clang-format
 	gofmt -w $$(git ls-files '*.go')
-	clang-format -i $$(git ls-files 'luau/*.cpp' 'luau/*.c' 'luau/*.h' 'bench/*.cpp' 'bench/*.h')
+	clang-format -i $$(git ls-files 'luau/*.cpp' 'luau/*.c' 'luau/*.h' 'rust/*.cpp' 'rust/*.h' 'bench/*.cpp' 'bench/*.h')
+	rustfmt --edition 2024 --config-path rust/check/rustfmt.toml $$(git ls-files 'rust/*.rs')
 
 docs: lib ## write docs/reference from the sources
 	@tools/go run ./go/internal/docgen docs/reference
@@ -163,10 +169,10 @@ install: build ## binary, static library, header, pkg-config file, licences: PRE
 	@tools/licences '$(DESTDIR)$(PREFIX)/share/doc/hukilau/licences' '$(LUAU_SRC)' '$(SIMDJSON_SRC)'
 
 uninstall: ## remove what install put down, same PREFIX and DESTDIR
-	cd '$(DESTDIR)$(PREFIX)' && rm -f bin/luau bin/luau-host \
+	cd '$(DESTDIR)$(PREFIX)' && rm -f bin/luau bin/luau-host bin/luau-check \
 		lib/libhukilau.a include/hukilau.h lib/pkgconfig/hukilau.pc
 	rm -rf '$(DESTDIR)$(PREFIX)/share/doc/hukilau'
 
-.PHONY: help build lib run clean test test-native test-library test-go test-luau test-install test-mcp \
+.PHONY: help build lib checker run clean test test-native test-library test-go test-luau test-install test-mcp \
 	test-sanitize lib-san test-native-san test-go-san test-race fuzz soak lint format docs bench bench-peers \
 	bench-tools peers install uninstall

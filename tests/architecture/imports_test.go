@@ -38,6 +38,7 @@ var layers = []layer{
 	{"module tests", `^go/internal/modtest$`, false},
 	{"host modules", `^go/internal/hostmods/\w+mod$`, false},
 	{"builtin", `^go/internal/hostmods/builtin$`, false},
+	{"typecheck", `^go/internal/typecheck$`, false},
 	{"engine", `^go/internal/engine$`, false},
 	{"store", `^go/internal/store$`, false},
 	{"music", `^go/internal/music$`, false},
@@ -194,9 +195,9 @@ func TestRulesSeeTheTree(t *testing.T) {
 // Files stay readable: see STYLE, "Size".
 func TestFilesAreNotTooLong(t *testing.T) {
 	const most = 800
-	for _, top := range []string{"go", "luau", "libs", "tests", "tools"} {
+	for _, top := range []string{"go", "luau", "libs", "rust", "tests", "tools"} {
 		require.NoError(t, filepath.WalkDir(filepath.Join("../..", top), func(path string, entry os.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !slices.Contains([]string{".go", ".cpp", ".h", ".c", ".luau"}, filepath.Ext(path)) {
+			if err != nil || entry.IsDir() || !slices.Contains([]string{".go", ".cpp", ".h", ".c", ".luau", ".rs"}, filepath.Ext(path)) {
 				return err
 			}
 			text, err := os.ReadFile(path)

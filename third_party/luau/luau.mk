@@ -4,7 +4,7 @@
 # checkout instead, with the same flags. Two configurations: release, and san (ASan, UBSan and
 # Luau's own asserts).
 #
-# Gives: LUAU_CXXFLAGS_<config>, LUAU_INCLUDES, SIMDJSON_SRC, LUAU_VERSION, LUAU_OBJECTS_<config>.
+# Gives: LUAU_CXXFLAGS_<config>, LUAU_INCLUDES, SIMDJSON_SRC, ANALYZER_SRC, LUAU_VERSION, LUAU_OBJECTS_<config>.
 
 include third_party/luau/abi.mk
 
@@ -13,20 +13,19 @@ CRATES_MK := build/deps/crates.mk
 include $(CRATES_MK)
 
 # A cargo cache that was emptied or moved since then is filled again.
-ifeq ($(and $(wildcard $(CRATE_luau0_src)/luau/VM),$(wildcard $(CRATE_simdjson_sys)/vendor)),)
+ifeq ($(and $(wildcard $(CRATE_luau0_src)/luau/VM),$(wildcard $(CRATE_simdjson_sys)/vendor),$(wildcard $(CRATE_luau_analyzer_sys)/luau)),)
 $(CRATES_MK): FORCE
 endif
 
 $(CRATES_MK): third_party/luau/Cargo.toml third_party/luau/Cargo.lock tools/locate-crates
 	@mkdir -p $(@D)
-	@tools/locate-crates third_party/luau luau0-src simdjson-sys >$@.new && mv $@.new $@
+	@tools/locate-crates third_party/luau luau0-src simdjson-sys luau-analyzer-sys >$@.new && mv $@.new $@
 
-# The Luau repository that holds the conformance scripts and the official command line.
+# The Luau repository that holds the type checker, the conformance scripts and the official command line.
+ANALYZER_SRC := $(CRATE_luau_analyzer_sys)/luau
 PEERS_DIR := build/deps/luau-repository
-$(PEERS_DIR): third_party/luau/peers/Cargo.toml third_party/luau/peers/Cargo.lock tools/locate-crates
-	@mkdir -p $(@D)
-	@tools/locate-crates third_party/luau/peers luau-analyzer-sys >build/deps/peers.new
-	@ln -sfn "$$(sed 's/.*:= //' build/deps/peers.new)/luau" $@ && touch -h $@ && rm build/deps/peers.new
+$(PEERS_DIR): $(CRATES_MK)
+	@ln -sfn '$(ANALYZER_SRC)' $@ && touch -h $@
 
 LUAU_SRC ?= $(CRATE_luau0_src)/luau
 SIMDJSON_SRC ?= $(CRATE_simdjson_sys)/vendor/simdjson

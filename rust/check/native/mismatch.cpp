@@ -1,0 +1,112 @@
+#include "mismatch.h"
+
+#include "types.h"
+
+#include <algorithm>
+#include <string.h>
+
+using namespace Luau;
+
+namespace lc
+{
+
+static bool isText(TypeId type)
+{
+    auto* primitive = get<PrimitiveType>(type);
+    return primitive && primitive->type == PrimitiveType::String;
+}
+
+// Whether a value of the given type may well be what is wanted. A string that the checker does not know may be one of
+// several wanted ones.
+static bool covers(TypeId wanted, TypeId given)
+{
+    wanted = follow(wanted), given = follow(given);
+    if (wanted == given || isAny(wanted) || isAny(given))
+        return true;
+    if (auto* many = get<UnionType>(given))
+        return std::all_of(begin(many), end(many), [&](TypeId option) { return covers(wanted, option); });
+    if (auto* many = get<UnionType>(wanted))
+        return std::any_of(begin(many), end(many), [&](TypeId option) { return covers(option, given); });
+    auto* one = get<PrimitiveType>(wanted);
+    if (auto* other = get<PrimitiveType>(given))
+        return one ? one->type == other->type
+                   : isText(given) && get<SingletonType>(wanted) && get<StringSingleton>(get<SingletonType>(wanted));
+    auto* singleton = get<SingletonType>(given);
+    auto* wantedSingleton = get<SingletonType>(wanted);
+    if (!singleton)
+        return false;
+    if (wantedSingleton)
+        return *singleton == *wantedSingleton;
+    return one && one->type == (get<StringSingleton>(singleton) ? PrimitiveType::String : PrimitiveType::Boolean);
+}
+
+static void descend(Finding& f, const std::string& name)
+{
+    if (!f.field.empty() && name[0] != '[')
+        f.field += '.';
+    f.field += name;
+}
+
+// "Property 'x' is not compatible." says where in a table an inner mismatch is.
+static std::string propertyOf(const std::string& reason)
+{
+    static const char head[] = "Property '";
+    size_t end = reason.find("' is not compatible");
+    if (reason.compare(0, sizeof(head) - 1, head) != 0 || end == std::string::npos)
+        return "";
+    return reason.substr(sizeof(head) - 1, end - (sizeof(head) - 1));
+}
+
+// Among several wanted tables, those that a mismatch may be explained by: one alone. Else the reader is told the whole
+// type.
+static bool explainable(const TypeMismatch& e)
+{
+    return !e.reason.compare(0, 10, "Property '") || (e.error && tableOf(e.wantedType) && tableOf(e.givenType));
+}
+
+void explainMissing(const MissingProperties& e, Finding& f)
+{
+    f.names.assign(e.properties.begin(), e.properties.end());
+    f.wanted = printed(e.superType);
+    f.given = printed(e.subType);
+    f.declared = isDeclared(e.superType);
+    if (e.context == MissingProperties::Missing)
+    {
+        f.kind = "missing_field";
+        return;
+    }
+    f.kind = "extra_field";
+}
+
+void explainMismatch(const TypeMismatch& mismatch, Finding& f)
+{
+    const TypeMismatch* e = &mismatch;
+    for (int depth = 0; depth < 100; depth++)
+    {
+        f.kind = "type_mismatch";
+        f.wanted = printed(e->wantedType);
+        f.given = printed(e->givenType);
+        f.declared = isDeclared(e->wantedType);
+        if (!e->error || !explainable(*e))
+            break;
+        std::string property = propertyOf(e->reason);
+        if (!property.empty() && property[0] != '[')
+            descend(f, property);
+        else if (property == "[indexer value]")
+            descend(f, "[]");
+        if (auto* missing = get<MissingProperties>(*e->error))
+            return explainMissing(*missing, f);
+        auto* inner = get<TypeMismatch>(*e->error);
+        if (!inner)
+            break;
+        e = inner;
+    }
+    if (covers(e->wantedType, e->givenType))
+        f.kind = ""; // Luau wants fields to be of exactly the type, since they could be assigned
+    else if (const TableType* table = tableOf(e->wantedType); table && !tableOf(e->givenType))
+        f.names = requiredFields(table);
+    else if (mayBeNil(e->givenType) && !isAny(e->givenType) && !mayBeNil(e->wantedType))
+        f.kind = "maybe_nil";
+}
+
+} // namespace lc

@@ -1,1 +1,0 @@
-//! Empty on purpose: this package exists for its Cargo.lock.
