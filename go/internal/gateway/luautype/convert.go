@@ -184,7 +184,12 @@ func typesOf(s map[string]any) []string {
 
 func (c *converter) typed(name string, s map[string]any, a at) *node {
 	switch name {
-	case "string", "boolean":
+	case "string":
+		if s["format"] == "binary" && !c.exact && c.self == nil {
+			return either([]*node{plainly(name), plainly("buffer")}) // what is sent may be either
+		}
+		return plainly(name)
+	case "boolean":
 		return plainly(name)
 	case "integer", "number":
 		return plainly("number")

@@ -29,7 +29,7 @@ func TestDocsOfParameters(t *testing.T) {
 -- @param body - Bytes to compare with (bytes)
 -- @return What was found
 -- Example: sdk.s.f({ query = "cats" }, "...")
-function sdk.s.f(params: { query: string, limit: number?, options: { deep: boolean?, ["x-y"]: string? }?, since: string? }, body: string): {string} end
+function sdk.s.f(params: { query: string, limit: number?, options: { deep: boolean?, ["x-y"]: string? }?, since: string? }, body: string | buffer): {string} end
 `, docs(catalog.Function{
 		Name: "f", Description: "Finds things.\r\n\r\nIn two\tparagraphs.\n", Deprecated: true,
 		Params: object(t, `{"type": "object", "required": ["query"], "properties": {
