@@ -21,6 +21,7 @@ const (
 	maxFields       = 1_000
 	maxUnion        = 100
 	maxIntersection = 20
+	maxSpread       = 100 // fields of one part of a table
 	maxText         = 200 // of a single value, in bytes
 )
 
@@ -121,15 +122,65 @@ func (c *converter) choice(list []any, a at) *node {
 	return either(members)
 }
 
+// every converts allOf. Tables become one, those with names, too: what is missing in it is then told by its name.
 func (c *converter) every(list []any, a at) *node {
 	members := make([]*node, 0, min(len(list), maxIntersection))
+	telling := 0
+	for _, item := range list {
+		if tells(item) {
+			telling++
+		}
+	}
 	for i, item := range list {
 		if i > maxUnion {
 			return because("too many types at once")
 		}
-		members = append(members, c.convert(item, a.beside(false)))
+		var n *node
+		if telling > 1 {
+			n = c.spread(item, a)
+		}
+		if n == nil || n.kind != table {
+			n = c.convert(item, a.beside(false))
+		}
+		members = append(members, n)
 	}
 	return both(members)
+}
+
+// tells says whether a schema has words that are not only for readers.
+func tells(schema any) bool {
+	s, _ := schema.(map[string]any)
+	for word := range s {
+		switch word {
+		case "title", "description", "default", "example", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "externalDocs", "xml":
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// spread converts what a reference means, as if it stood there; nil where it is none to a table.
+func (c *converter) spread(item any, a at) *node {
+	s, _ := item.(map[string]any)
+	ref, _ := s["$ref"].(string)
+	t := c.resolve(ref)
+	if t == nil || c.self != nil && c.lib.leads(t, c.self.schema) || a.depth > maxDepth/2 {
+		return nil
+	}
+	schema, _ := t.schema.(map[string]any)
+	if properties, _ := schema["properties"].(map[string]any); len(properties) > maxSpread || schema["type"] != "object" && properties == nil && schema["allOf"] == nil {
+		return nil
+	}
+	before := c.place
+	c.place = t.place
+	refs := len(c.refs)
+	n := c.convert(schema, a.beside(false))
+	c.place = before
+	if n.kind != table {
+		c.refs = c.refs[:refs]
+	}
+	return n
 }
 
 // byType converts what type, enum, const and the words of one type say; nil is nothing.
