@@ -91,6 +91,9 @@ func (c *converter) object(s map[string]any, a at) *node {
 	if list := schemas(s["allOf"]); len(list) > 0 {
 		parts = append(parts, c.every(list, a))
 	}
+	if c.lib.wide {
+		parts = withoutVariants(parts)
+	}
 	n := anything()
 	switch len(parts) {
 	case 0:

@@ -102,6 +102,16 @@ end
 	assert.Contains(t, files["my_srv.luau"], "return functions.send(params)")
 }
 
+// What stands beside variants is one table with them: the checker compares no literal with more.
+func TestVariantsInDefinitions(t *testing.T) {
+	body := object(t, `{"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "status": {"type": "string"}}, "oneOf": [
+		{"properties": {"status": {"enum": ["done"]}, "by": {"type": "string"}}, "required": ["status", "by"], "additionalProperties": true},
+		{"properties": {"status": {"enum": ["open"]}}, "additionalProperties": true}]}`)
+	c, f := one(sourceOfOne(function(nil, body, nil)))
+	assert.Contains(t, Definitions(c, DefinitionOptions{}), `f: (body: { name: string, status: ("done" | "open")?, by: string? }?) -> any`)
+	assert.Contains(t, Signature(c, f), `{ name: string, status: string? } & ({ status: "done", by: string, [string]: any } | { status: "open"?, [string]: any })`)
+}
+
 // A reader does not wait for what others read.
 func TestDefinitionsAtOnce(t *testing.T) {
 	c := catalog.New(nil, []*catalog.Source{petstore(t), server(t)})

@@ -87,7 +87,7 @@ func TestArguments(t *testing.T) {
 func TestExamples(t *testing.T) {
 	for params, want := range map[string]string{
 		`{"properties": {"a": {"type": "integer", "minimum": 3}, "b": {"enum": ["x", "y"]}, "c": {"type": "array", "items": {"type": "boolean"}},
-			"d": {"$ref": "#/$defs/D"}, "e-f": {"const": "z"}}, "required": ["a", "b", "c", "d", "e-f"]}`: `sdk.s.f({ a = 3, b = "x", c = {true}, d = { n = { n = "..." } }, ["e-f"] = "z" })`,
+			"d": {"$ref": "#/$defs/D"}, "e-f": {"const": "z"}}, "required": ["a", "b", "c", "d", "e-f"]}`: `sdk.s.f({ a = 3, b = "x", c = {true}, d = { n = { n = { n = { n = "..." } } } }, ["e-f"] = "z" })`,
 		`{"properties": {"a": {"type": "string"}}}`:                                    "sdk.s.f()",
 		`{"properties": {"a": {"type": "string"}, "b": {"default": {"x": [1, "q"]}}}}`: `sdk.s.f({ b = { x = {1, "q"} } })`,
 	} {
