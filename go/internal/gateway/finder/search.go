@@ -66,7 +66,6 @@ func (i *Index) Search(query string, o SearchOptions) []Hit {
 type term struct {
 	word   string
 	stands []stand
-	digits bool
 }
 
 type stand struct {

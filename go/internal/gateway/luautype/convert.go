@@ -21,6 +21,7 @@ const (
 	maxFields       = 1_000
 	maxUnion        = 100
 	maxIntersection = 20
+	maxSpread       = 100 // fields of one part of a table
 	maxText         = 200 // of a single value, in bytes
 )
 
@@ -90,6 +91,9 @@ func (c *converter) object(s map[string]any, a at) *node {
 	if list := schemas(s["allOf"]); len(list) > 0 {
 		parts = append(parts, c.every(list, a))
 	}
+	if c.lib.wide {
+		parts = withoutVariants(parts)
+	}
 	n := anything()
 	switch len(parts) {
 	case 0:
@@ -121,15 +125,65 @@ func (c *converter) choice(list []any, a at) *node {
 	return either(members)
 }
 
+// every converts allOf. Tables become one, those with names, too: what is missing in it is then told by its name.
 func (c *converter) every(list []any, a at) *node {
 	members := make([]*node, 0, min(len(list), maxIntersection))
+	telling := 0
+	for _, item := range list {
+		if tells(item) {
+			telling++
+		}
+	}
 	for i, item := range list {
 		if i > maxUnion {
 			return because("too many types at once")
 		}
-		members = append(members, c.convert(item, a.beside(false)))
+		var n *node
+		if telling > 1 {
+			n = c.spread(item, a)
+		}
+		if n == nil || n.kind != table {
+			n = c.convert(item, a.beside(false))
+		}
+		members = append(members, n)
 	}
 	return both(members)
+}
+
+// tells says whether a schema has words that are not only for readers.
+func tells(schema any) bool {
+	s, _ := schema.(map[string]any)
+	for word := range s {
+		switch word {
+		case "title", "description", "default", "example", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "externalDocs", "xml":
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// spread converts what a reference means, as if it stood there; nil where it is none to a table.
+func (c *converter) spread(item any, a at) *node {
+	s, _ := item.(map[string]any)
+	ref, _ := s["$ref"].(string)
+	t := c.resolve(ref)
+	if t == nil || c.self != nil && c.lib.leads(t, c.self.schema) || a.depth > maxDepth/2 {
+		return nil
+	}
+	schema, _ := t.schema.(map[string]any)
+	if properties, _ := schema["properties"].(map[string]any); len(properties) > maxSpread || schema["type"] != "object" && properties == nil && schema["allOf"] == nil {
+		return nil
+	}
+	before := c.place
+	c.place = t.place
+	refs := len(c.refs)
+	n := c.convert(schema, a.beside(false))
+	c.place = before
+	if n.kind != table {
+		c.refs = c.refs[:refs]
+	}
+	return n
 }
 
 // byType converts what type, enum, const and the words of one type say; nil is nothing.
@@ -184,7 +238,12 @@ func typesOf(s map[string]any) []string {
 
 func (c *converter) typed(name string, s map[string]any, a at) *node {
 	switch name {
-	case "string", "boolean":
+	case "string":
+		if s["format"] == "binary" && !c.exact && c.self == nil {
+			return either([]*node{plainly(name), plainly("buffer")}) // what is sent may be either
+		}
+		return plainly(name)
+	case "boolean":
 		return plainly(name)
 	case "integer", "number":
 		return plainly("number")

@@ -50,7 +50,8 @@ func asScript(definitions string) string {
 
 func TestTypesOfSchemas(t *testing.T) {
 	const pet = `{"Pet": {"type": "object", "properties": {"id": {"type": "integer"}}}, "a-b c": {"type": "string"}, "yes": true, "no": false,
-		"loop": {"$ref": "#/$defs/pool"}, "pool": {"$ref": "#/$defs/loop"}, "deep": {"properties": {"x": {"type": "boolean"}}}}`
+		"loop": {"$ref": "#/$defs/pool"}, "pool": {"$ref": "#/$defs/loop"}, "list": {"type": "array"},
+		"either": {"anyOf": [{"properties": {"a": {"type": "string"}}}, {"properties": {"b": {"type": "string"}}}]}, "deep": {"properties": {"x": {"type": "boolean"}}}}`
 	for schema, want := range map[string]string{
 		// The table.
 		`{"type": "string"}`:                             "string",
@@ -112,7 +113,9 @@ func TestTypesOfSchemas(t *testing.T) {
 		`{"allOf": [{"$ref": "#/$defs/Pet"}]}`:                       "Pet",
 		`{"allOf": [{"$ref": "#/$defs/Pet"}, {"description": "x"}]}`: "Pet",
 		`{"allOf": [{"type": "object", "properties": {"a": {"type": "string"}}}, {"type": "object", "required": ["a", "b"], "properties": {"b": {"type": "number"}}}]}`: "{ a: string, b: number }",
-		`{"allOf": [{"$ref": "#/$defs/Pet"}, {"properties": {"x": {"type": "string"}}}]}`:                                                                               "Pet & { x: string? }",
+		`{"allOf": [{"$ref": "#/$defs/Pet"}, {"properties": {"x": {"type": "string"}}}]}`:                                                                               "{ id: number?, x: string? }",
+		`{"allOf": [{"$ref": "#/$defs/Pet"}, {"$ref": "#/$defs/list"}]}`:                                                                                                "{ id: number? } & List",
+		`{"allOf": [{"$ref": "#/$defs/Pet"}, {"$ref": "#/$defs/either"}]}`:                                                                                              "{ id: number? } & Either",
 		`{"allOf": [{"type": "string"}, {"enum": ["a", "b"]}]}`:                                                                                                         `("a" | "b")`,
 		`{"allOf": [{"type": "string"}, {"type": "number"}]}`:                                                                                                           "never",
 		`{"allOf": [{"type": ["string", "null"]}, {"type": ["string", "null"]}]}`:                                                                                       "string?",

@@ -17,7 +17,7 @@ type DefinitionOptions struct {
 	Prelude string
 	// Members are further members of sdk, as `files`.
 	Members []Member
-	// Globals are further globals, as `result`. A source of such a name is none.
+	// Globals are further globals, as `result`. A server of such a name is none.
 	Globals []Member
 	// NoPromises leaves out the globals whose functions give promises.
 	NoPromises bool
@@ -25,7 +25,7 @@ type DefinitionOptions struct {
 
 const promise = "export type Promise<T> = { await: (self: Promise<T>) -> T }\n"
 
-// Definitions declares sdk with all sources and functions for the type checker, and each source as a global whose
+// Definitions declares sdk with all sources and functions for the type checker, and each server as a global whose
 // functions give promises. What is written for a source is kept as long as the source lives.
 func Definitions(c *catalog.Catalog, o DefinitionOptions) string {
 	return define(c, o, func(*catalog.Scope) []*catalog.Callable { return nil }, nil)
@@ -76,7 +76,7 @@ func define(c *catalog.Catalog, o DefinitionOptions, pick func(*catalog.Scope) [
 		if names != nil && len(functions) == 0 && !names[s.Ident] && !names[s.Name] {
 			continue
 		}
-		global := !o.NoPromises && s.Global && !taken[s.Ident] && (names == nil || names[s.Ident])
+		global := !o.NoPromises && s.Global && s.Kind == catalog.MCP && !taken[s.Ident] && (names == nil || names[s.Ident])
 		writeSource(&b, s, functions, global)
 		if global {
 			b.WriteString("declare " + s.Ident + ": " + s.Ident + "_promises\n")

@@ -32,8 +32,8 @@ func TestDefinitions(t *testing.T) {
 		"declare result: (value: any?) -> ()\n",
 		"export type petstore_NewPet = { name: string, tag: petstore_Tag? }\n",
 		"\tcreate_pet: (body: petstore_NewPet) -> petstore_Pet,\n\tcreatePet: (body: petstore_NewPet) -> petstore_Pet,\n",
-		"\tcreate_pet: (body: petstore_NewPet) -> Promise<petstore_Pet>,\n",
-		"declare petstore: petstore_promises\n",
+		"\tget_user: (params: { id: string }) -> Promise<any>,\n",
+		"declare my_srv: my_srv_promises\n",
 		"\tget_user: (params: { id: string }) -> any,\n\t[\"get-user\"]: (params: { id: string }) -> any,\n",
 		"\tclear: (params: {}?) -> nil,\n",
 		"\tfiles: { read: (path: string) -> string },\n\tpetstore: petstore_functions,\n\tmy_srv: my_srv_functions,\n\t[\"my.srv\"]: my_srv_functions,\n",
@@ -45,6 +45,7 @@ func TestDefinitions(t *testing.T) {
 		assert.Contains(t, text, want)
 	}
 	assert.NotContains(t, text, "declare string:")
+	assert.NotContains(t, text, "declare petstore:", "only servers are globals")
 	assert.NotContains(t, text, "declare mine: mine_promises", "a global of another is not a source's")
 	requireCompiles(t, strings.ReplaceAll(asScript(text), "local function print_all(...: any): ()", ""))
 	assert.NotContains(t, Definitions(c, DefinitionOptions{NoPromises: true}), "Promise")
@@ -99,6 +100,16 @@ function source.create_pet(body: NewPet): Pet
 end
 `)
 	assert.Contains(t, files["my_srv.luau"], "return functions.send(params)")
+}
+
+// What stands beside variants is one table with them: the checker compares no literal with more.
+func TestVariantsInDefinitions(t *testing.T) {
+	body := object(t, `{"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "status": {"type": "string"}}, "oneOf": [
+		{"properties": {"status": {"enum": ["done"]}, "by": {"type": "string"}}, "required": ["status", "by"], "additionalProperties": true},
+		{"properties": {"status": {"enum": ["open"]}}, "additionalProperties": true}]}`)
+	c, f := one(sourceOfOne(function(nil, body, nil)))
+	assert.Contains(t, Definitions(c, DefinitionOptions{}), `f: (body: { name: string, status: ("done" | "open")?, by: string? }?) -> any`)
+	assert.Contains(t, Signature(c, f), `{ name: string, status: string? } & ({ status: "done", by: string, [string]: any } | { status: "open"?, [string]: any })`)
 }
 
 // A reader does not wait for what others read.

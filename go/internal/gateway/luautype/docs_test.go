@@ -29,7 +29,7 @@ func TestDocsOfParameters(t *testing.T) {
 -- @param body - Bytes to compare with (bytes)
 -- @return What was found
 -- Example: sdk.s.f({ query = "cats" }, "...")
-function sdk.s.f(params: { query: string, limit: number?, options: { deep: boolean?, ["x-y"]: string? }?, since: string? }, body: string): {string} end
+function sdk.s.f(params: { query: string, limit: number?, options: { deep: boolean?, ["x-y"]: string? }?, since: string? }, body: string | buffer): {string} end
 `, docs(catalog.Function{
 		Name: "f", Description: "Finds things.\r\n\r\nIn two\tparagraphs.\n", Deprecated: true,
 		Params: object(t, `{"type": "object", "required": ["query"], "properties": {
@@ -87,7 +87,7 @@ func TestArguments(t *testing.T) {
 func TestExamples(t *testing.T) {
 	for params, want := range map[string]string{
 		`{"properties": {"a": {"type": "integer", "minimum": 3}, "b": {"enum": ["x", "y"]}, "c": {"type": "array", "items": {"type": "boolean"}},
-			"d": {"$ref": "#/$defs/D"}, "e-f": {"const": "z"}}, "required": ["a", "b", "c", "d", "e-f"]}`: `sdk.s.f({ a = 3, b = "x", c = {true}, d = { n = { n = "..." } }, ["e-f"] = "z" })`,
+			"d": {"$ref": "#/$defs/D"}, "e-f": {"const": "z"}}, "required": ["a", "b", "c", "d", "e-f"]}`: `sdk.s.f({ a = 3, b = "x", c = {true}, d = { n = { n = { n = { n = "..." } } } }, ["e-f"] = "z" })`,
 		`{"properties": {"a": {"type": "string"}}}`:                                    "sdk.s.f()",
 		`{"properties": {"a": {"type": "string"}, "b": {"default": {"x": [1, "q"]}}}}`: `sdk.s.f({ b = { x = {1, "q"} } })`,
 	} {

@@ -14,7 +14,7 @@ import (
 // Bounds of an example.
 const (
 	maxExample      = 240 // bytes
-	maxExampleDepth = 4
+	maxExampleDepth = 8
 )
 
 // exampleCall is a call as a script would write it, with what is needed; "" where the signature says as much.
