@@ -76,7 +76,7 @@ var apart = []struct{ from, to, why string }{
 var guarded = []struct{ path, allowed, why string }{
 	{"C", `^go/internal/capi$`, "cgo stays in capi"},
 	{"unsafe", `^go/internal/capi$`, "unsafe stays in capi"},
-	{"os", `^go/(cmd/|internal/docgen$|internal/(host)?app$|internal/module$|internal/store$|internal/music$|internal/hostmods/fsmod$|internal/gateway/supervise$)`, "only main and app touch the process, and the supervisor of upstream servers is one; the module resolver and fs work on files, the store's file is made for its owner alone, and songs are opened within their folder without waiting"},
+	{"os", `^go/(cmd/|internal/docgen$|internal/(host)?app$|internal/module$|internal/store$|internal/music$|internal/hostmods/fsmod$|internal/gateway/(supervise|upstream/oauth)$)`, "only main and app touch the process, and the supervisor of upstream servers is one; logins are kept in files; the module resolver and fs work on files, the store's file is made for its owner alone, and songs are opened within their folder without waiting"},
 	{"os/signal", `^go/(cmd/|internal/gateway/supervise$)`, "signals belong to main, and in the supervisor's process it is that"},
 	{"os/exec", `^go/(cmd/|internal/gateway/supervise$)`, "only main starts programs, and the supervisor those of upstream servers"},
 	{"syscall", `^go/(cmd/|internal/(app|module|music|gateway/supervise)$|internal/hostmods/(http|fs)mod$)`, "system calls: signals, FIFOs, sockets before they connect"},

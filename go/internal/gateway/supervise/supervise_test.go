@@ -3,12 +3,14 @@ package supervise
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,6 +29,8 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(roleVariable) {
 	case "server":
 		server()
+	case "speaker":
+		speaker()
 	case "owner":
 		owner()
 	default:
@@ -74,9 +78,7 @@ var launchers = map[string][]string{
 	"twice removed": {"sh", "-c", "exec 3<&0; (setsid sh -c 'SELF <&3 &' &); sleep 3600"},
 }
 
-func command(t *testing.T, launcher []string) upstream.Command {
-	self, err := os.Executable()
-	require.NoError(t, err)
+func command(self string, launcher []string) upstream.Command {
 	var words []string
 	for _, word := range launcher {
 		words = append(words, strings.ReplaceAll(word, "SELF", self))
@@ -84,33 +86,46 @@ func command(t *testing.T, launcher []string) upstream.Command {
 	return upstream.Command{Path: words[0], Args: words[1:], Env: append(os.Environ(), roleVariable+"=server")}
 }
 
-// D05: whatever starts the real server, nothing of it runs after we have stopped it.
-func TestD05NothingIsLeftAfterStop(t *testing.T) {
-	t.Parallel()
-	self, err := os.Executable()
-	require.NoError(t, err)
+// all does something with each launcher, at the same time: most of it is waiting for servers that do not want to end.
+func all(t *testing.T, do func(launcher []string) error) {
+	var done sync.WaitGroup
 	for name, launcher := range launchers {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p, err := Starter(self)(command(t, launcher))
-			require.NoError(t, err)
-			defer closeProcess(p)
-			out := bufio.NewReader(p.Out)
-			pid, err := out.ReadString('\n')
-			require.NoError(t, err)
-			_, err = fmt.Fprintln(p.In, "hello")
-			require.NoError(t, err)
-			line, err := out.ReadString('\n')
-			require.NoError(t, err)
-			require.Equal(t, "hello\n", line)
-			require.True(t, runs(pid))
-			stopped := time.Now()
-			_ = p.In.Close()
-			p.Stop()
-			require.False(t, runs(pid), "%v after Stop", time.Since(stopped))
-			p.Stop() // again does no harm
+		done.Go(func() {
+			if err := do(launcher); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
 		})
 	}
+	done.Wait()
+}
+
+// D05: whatever starts the real server, nothing of it runs after we have stopped it.
+func TestD05NothingIsLeftAfterStop(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	all(t, func(launcher []string) error {
+		p, err := Starter(self)(command(self, launcher))
+		if err != nil {
+			return err
+		}
+		defer closeProcess(p)
+		out := bufio.NewReader(p.Out)
+		pid, err := out.ReadString('\n')
+		if err != nil || !runs(pid) {
+			return fmt.Errorf("it does not run: %q, %w", pid, err)
+		}
+		_, _ = fmt.Fprintln(p.In, "hello")
+		if line, err := out.ReadString('\n'); line != "hello\n" {
+			return fmt.Errorf("it says %q, %w", line, err)
+		}
+		_ = p.In.Close()
+		p.Stop()
+		p.Stop() // again does no harm
+		if runs(pid) {
+			return errors.New("it runs after Stop")
+		}
+		return nil
+	})
 }
 
 func closeProcess(p *upstream.Process) {
@@ -120,31 +135,37 @@ func closeProcess(p *upstream.Process) {
 
 // D05: nor after we were ended, in whatever way.
 func TestD05NothingIsLeftWhenWeAreKilled(t *testing.T) {
-	t.Parallel()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	for name, launcher := range launchers {
-		for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
-			t.Run(name+" "+sig.String(), func(t *testing.T) {
-				t.Parallel()
-				c := command(t, launcher)
-				cmd := exec.Command(self, append([]string{c.Path}, c.Args...)...)
-				cmd.Env = append(os.Environ(), roleVariable+"=owner")
-				out, err := cmd.StdoutPipe()
-				require.NoError(t, err)
-				require.NoError(t, cmd.Start())
-				pid, err := bufio.NewReader(out).ReadString('\n')
-				require.NoError(t, err)
-				require.True(t, runs(pid), "%s", pid)
-				require.NoError(t, cmd.Process.Signal(sig))
-				_ = cmd.Wait()
-				const most = 30 * time.Second // of a slow machine; 5 seconds is the promise
-				for end := time.Now().Add(most); runs(pid); time.Sleep(20 * time.Millisecond) {
-					require.True(t, time.Now().Before(end), "it still runs")
-				}
-			})
+	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
+		all(t, func(launcher []string) error { return killOwner(self, launcher, sig) })
+	}
+}
+
+func killOwner(self string, launcher []string, sig syscall.Signal) error {
+	c := command(self, launcher)
+	cmd := exec.Command(self, append([]string{c.Path}, c.Args...)...)
+	cmd.Env = append(os.Environ(), roleVariable+"=owner")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	pid, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || !runs(pid) {
+		return fmt.Errorf("it does not run: %q, %w", pid, err)
+	}
+	_ = cmd.Process.Signal(sig)
+	_ = cmd.Wait()
+	const most = 30 * time.Second // of a slow machine; 5 seconds is the promise
+	for end := time.Now().Add(most); runs(pid); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			return errors.New("it still runs")
 		}
 	}
+	return nil
 }
 
 // runs says whether a process is there and no zombie.
