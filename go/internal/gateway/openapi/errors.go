@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/redact"
 	"github.com/hukilau/hukilau/go/internal/spelling"
 )
 
@@ -111,15 +112,20 @@ func (a *API) refused(r *Response, header http.Header) *Error {
 // withoutSecrets is a response that is shown in an error.
 func (a *API) withoutSecrets(r *Response) *Response {
 	shown := *r
-	switch {
-	case r.JSON != nil:
-		if text := []byte(a.redact(string(r.JSON))); json.Valid(text) {
-			shown.JSON = text
-		} else {
-			shown.JSON = []byte(`"[redacted]"`)
+	shown.Headers = make(http.Header, len(r.Headers))
+	for name, values := range r.Headers {
+		for _, value := range values {
+			shown.Headers[name] = append(shown.Headers[name], a.redact(value))
 		}
-	default:
-		shown.Text = a.redact(r.Text)
+	}
+	shown.Text = a.redact(r.Text)
+	if r.Bytes != nil {
+		shown.Bytes = []byte(a.redact(string(r.Bytes)))
+	}
+	if r.JSON != nil {
+		if shown.JSON = []byte(a.redact(string(r.JSON))); !json.Valid(shown.JSON) {
+			shown.JSON = []byte(`"` + redact.Mark + `"`)
+		}
 	}
 	return &shown
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -13,8 +14,10 @@ type builder struct {
 	*library
 	schemas    *translator
 	model      *model
-	parameters map[target]int // index in the model by place
-	results    map[target]any // schemas of responses by place
+	parameters map[uintptr]int // index in the model by identity
+	bodies     map[uintptr]int
+	responses  map[uintptr]*response
+	either     map[string]int // index of results by the responses that they are of
 	entries    int
 }
 
@@ -24,9 +27,9 @@ var methods = []string{"delete", "get", "head", "options", "patch", "post", "put
 func build(l *library) (*model, error) {
 	root := node{l.main, "", l.main.root}
 	info := root.child("info")
-	b := &builder{library: l, schemas: newTranslator(l), parameters: map[target]int{}, results: map[target]any{}, model: &model{
+	b := &builder{library: l, schemas: newTranslator(l), parameters: map[uintptr]int{}, bodies: map[uintptr]int{}, responses: map[uintptr]*response{}, either: map[string]int{}, model: &model{
 		Title: info.text("title"), Description: info.text("description"), Version: info.text("version"),
-		Servers: serversOf(root, ""), Security: requirementsOf(root), Base: baseOf(l.main),
+		Servers: serversOf(root, ""), Security: requirementsOf(root), Base: baseOf(l.main), results: []any{},
 	}}
 	b.model.SecuritySaid = b.model.Security != nil
 	b.tags(root)
@@ -41,8 +44,8 @@ func build(l *library) (*model, error) {
 		return nil, err
 	}
 	b.model.defs = defs
-	for _, op := range b.model.Operations {
-		op.result, op.results = eitherOf(op.results), nil
+	for i, list := range b.model.results {
+		b.model.results[i] = eitherOf(list.([]any))
 	}
 	splitDirections(b.model)
 	nameOperations(b.model.Operations)
@@ -138,6 +141,7 @@ func (b *builder) pathOperations(path string, item node) error {
 
 func (b *builder) operation(method, path string, item, op node) (*operation, error) {
 	made := &operation{
+		Body: -1, Result: -1,
 		ID: op.text("operationId"), Method: strings.ToUpper(method), Path: path,
 		Summary: op.text("summary"), Description: op.text("description"),
 		Tags: op.texts("tags"), Deprecated: op.flag("deprecated"), Security: requirementsOf(op),
@@ -238,6 +242,13 @@ func (b *builder) schemes(table node) {
 	}
 }
 
+// response is what one response of the document says.
+type response struct {
+	number int // among all of them
+	types  []string
+	result any // nil: nothing is known
+}
+
 // responsesOf finds what a call gives.
 func (b *builder) responsesOf(made *operation, op node) {
 	table := op.child("responses")
@@ -248,30 +259,54 @@ func (b *builder) responsesOf(made *operation, op node) {
 		codes = []string{"default"}
 	}
 	var types []string
-	content, unknown := false, made.Method == http.MethodHead
+	var results []any
+	key, unknown := "", false
 	for _, code := range codes {
 		b.entries++
-		response, err := b.resolve(table.child(code))
+		r, err := b.response(table.child(code))
 		if err != nil {
 			b.warn("%s %.200s: response %.10s: %s", made.Method, made.Path, code, err)
 			unknown = true
 			continue
 		}
-		media := response.child("content")
-		content = content || len(media.value) > 0
-		key := target{response.in, response.pointer}
-		result, known := b.results[key]
-		if !known {
-			result = b.resultOf(media)
-			b.results[key] = result
-		}
-		types = append(types, mediaTypes(media.value)...)
-		if result != nil {
-			made.results = append(made.results, result)
+		types = append(types, r.types...)
+		if r.result != nil {
+			key += strconv.Itoa(r.number) + " "
+			results = append(results, r.result)
 		}
 	}
 	made.Accept = acceptOf(types)
-	made.NoResult = !content && !unknown && len(codes) > 0 || made.Method == http.MethodHead
+	made.NoResult = len(types) == 0 && !unknown && len(codes) > 0 || made.Method == http.MethodHead
+	made.Result = b.resultIndex(key, results)
+}
+
+func (b *builder) response(n node) (*response, error) {
+	n, err := b.resolve(n)
+	if err != nil {
+		return nil, err
+	}
+	known := b.responses[n.identity()]
+	if known == nil {
+		media := n.child("content")
+		known = &response{len(b.responses), mediaTypes(media.value), b.resultOf(media)}
+		b.responses[n.identity()] = known
+	}
+	return known, nil
+}
+
+// resultIndex keeps the results of several responses together. What is the same among them is known when the
+// references in them are written.
+func (b *builder) resultIndex(key string, results []any) int {
+	if len(results) == 0 {
+		return -1
+	}
+	index, known := b.either[key]
+	if !known {
+		index = len(b.model.results)
+		b.model.results = append(b.model.results, results)
+		b.either[key] = index
+	}
+	return index
 }
 
 // resultOf is the schema of a response's content as a script gets it, and the media types that it may have.

@@ -105,6 +105,9 @@ func decompressed(from *http.Response) (io.Reader, error) {
 		start := make([]byte, 2)
 		n, _ := io.ReadFull(from.Body, start)
 		rest := io.MultiReader(bytes.NewReader(start[:n]), from.Body)
+		if n == 0 {
+			return rest, nil
+		}
 		if n == 2 && start[0]&15 == 8 && (int(start[0])<<8+int(start[1]))%31 == 0 {
 			return zlib.NewReader(rest)
 		}
