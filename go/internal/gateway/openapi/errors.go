@@ -55,6 +55,24 @@ func (e *Error) Error() string {
 // Unwrap gives what caused a failure, as the end of a context.
 func (e *Error) Unwrap() error { return e.cause }
 
+// ErrorCode is the code as scripts see it.
+func (e *Error) ErrorCode() string { return string(e.Code) }
+
+// ErrorFields is what scripts see beside code and message.
+func (e *Error) ErrorFields() map[string]any {
+	fields := map[string]any{"retryable": e.Retryable, "api": e.API}
+	if e.Status != 0 {
+		fields["status"] = float64(e.Status)
+	}
+	if e.RetryAfter > 0 {
+		fields["retry_after"] = e.RetryAfter.Seconds()
+	}
+	if body := e.Response.Body(); body != nil {
+		fields["body"] = body
+	}
+	return fields
+}
+
 func invalid(message string) *Error { return &Error{Code: CodeInvalid, Message: message} }
 
 // lost is the error of a connection.
@@ -71,6 +89,10 @@ func (a *API) lost(ctx context.Context, err error) *Error {
 		}
 		return e
 	}
+	if coded := policy(nil); errors.As(err, &coded) {
+		e.Code, e.Message, e.Sent = Code(coded.ErrorCode()), coded.Error(), false
+		return e
+	}
 	e.Sent, e.Retryable = !neverSent(err), true
 	e.Message = "no answer came: " + a.redact(spelling.Clip(plainCause(err), 300))
 	var redirected *redirectError
@@ -78,6 +100,12 @@ func (a *API) lost(ctx context.Context, err error) *Error {
 		e.Retryable = false
 	}
 	return e
+}
+
+// policy is what the host itself says no with: it stays as it is, and trying again changes nothing.
+type policy interface {
+	error
+	ErrorCode() string
 }
 
 // neverSent says whether an error came before anything was sent.

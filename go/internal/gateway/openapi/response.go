@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/text/encoding/htmlindex"
 
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/spelling"
 )
 
@@ -39,6 +40,25 @@ type Response struct {
 	JSON        []byte // one valid text of JSON, in UTF-8
 	Text        string // in UTF-8
 	Bytes       []byte
+}
+
+// Body is the content as a JSON tree, or as a string of text or bytes; nil where there is none.
+func (r *Response) Body() any {
+	if r == nil {
+		return nil
+	}
+	switch r.Kind {
+	case KindJSON:
+		if tree, err := jsonvalue.Decode(r.JSON, jsonvalue.Options{}); err == nil {
+			return tree
+		}
+		return string(r.JSON) // valid, and beyond what a tree may be
+	case KindText:
+		return r.Text
+	case KindBytes:
+		return string(r.Bytes)
+	}
+	return nil
 }
 
 // read takes a response within its bounds.
