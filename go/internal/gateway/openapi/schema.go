@@ -13,7 +13,6 @@ type translator struct {
 	targets  map[target]*definition
 	queue    []*definition
 	patterns map[string]bool // whether package schema takes them
-	loops    []string
 }
 
 // target is what a reference leads to.
