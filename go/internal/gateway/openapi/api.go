@@ -60,6 +60,7 @@ func (a *API) load(ctx context.Context) error {
 		return err
 	}
 	a.hidden = a.given()
+	a.warnOfPlainText()
 	a.client = &http.Client{Transport: a.options.HTTP, CheckRedirect: checkRedirect}
 	return nil
 }
@@ -90,11 +91,46 @@ func (a *API) checkServers() error {
 	return first
 }
 
+// warnOfPlainText is for credentials that everybody on the way can read.
+func (a *API) warnOfPlainText() {
+	if len(a.config.Auth) == 0 {
+		return
+	}
+	seen := map[string]bool{}
+	for _, name := range sortedKeys(a.operations) {
+		u, err := a.serverOf(a.operations[name])
+		if err == nil && u.Scheme == "http" && !isLocal(u) && !seen[u.Host] {
+			seen[u.Host] = true
+			a.warnings = append(a.warnings, fmt.Sprintf("credentials go to %s without encryption: set base_url to its https address", u.Host))
+		}
+	}
+}
+
+// Scheme is a security scheme of a document, for whoever configures it.
+type Scheme struct {
+	Name       string
+	Wants      string // in words
+	Configured bool
+}
+
+// Schemes are those of the document, by name.
+func (a *API) Schemes() []Scheme {
+	var list []Scheme
+	for _, name := range sortedKeys(a.model.Schemes) {
+		_, configured := a.auth.byName[name]
+		list = append(list, Scheme{name, a.model.Schemes[name].wants(), configured})
+	}
+	return list
+}
+
 // Warnings are what is wrong in the document and was worked around.
 func (a *API) Warnings() []string { return a.warnings }
 
 func (a *API) redact(text string) string {
 	text = a.redactor.Text(text)
+	if a.auth != nil {
+		text = a.auth.redact(text)
+	}
 	if a.options.Redact != nil {
 		text = a.options.Redact(text)
 	}

@@ -143,6 +143,25 @@ func (s scheme) wants() string {
 	return "what this program does not have (" + s.Type + ")"
 }
 
+// redact takes access tokens out of a text.
+func (t *authenticator) redact(text string) string {
+	for _, b := range t.all() {
+		if b.tokens != nil {
+			text = b.tokens.secrets.Load().Text(text)
+		}
+	}
+	return text
+}
+
+// all is everything that is configured.
+func (t *authenticator) all() []bound {
+	list := slices.Clone(t.always)
+	for _, name := range sortedKeys(t.byName) {
+		list = append(list, t.byName[name])
+	}
+	return list
+}
+
 // schemes are those that have a credential.
 func (t *authenticator) schemes() []scheme {
 	var list []scheme
@@ -194,14 +213,10 @@ func (t *authenticator) unsaid() []bound {
 	if t.api.model.SecuritySaid {
 		return t.always
 	}
-	chosen := slices.Clone(t.always)
-	for _, name := range sortedKeys(t.byName) {
-		chosen = append(chosen, t.byName[name])
-	}
-	return chosen
+	return t.all()
 }
 
-// apply puts credentials on a request. It says whether one of them can be refreshed.
+// apply puts credentials on a request. It gives the access token that it used, if any; stale is one that was refused.
 func (t *authenticator) apply(ctx context.Context, request *http.Request, chosen []bound, scopes []string, stale string) (token string, err error) {
 	for _, b := range chosen {
 		switch {

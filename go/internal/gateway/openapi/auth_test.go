@@ -338,6 +338,33 @@ func TestOAuthRedirects(t *testing.T) {
 	require.Empty(t, seen)
 }
 
+// An access token is a secret, too, which no configuration names.
+func TestOAuthTokensAreNotInErrors(t *testing.T) {
+	tokens := newTokenServer(t)
+	r := record(t, answer("400 Bad Request", "text/plain", "what is token-1?", "X-Echo: Bearer token-1"))
+	a := spec(t, r, strings.Replace(oauthDocument, "TOKENS", tokens.URL, 1), with(map[string]Credential{"": {ClientID: "client", ClientSecret: "client-secret"}}))
+	failed := fails(t, a, "get", nil, nil)
+	require.Equal(t, "the server answered 400 Bad Request: what is [redacted]?", failed.Message)
+	require.Equal(t, "what is [redacted]?", failed.Response.Text)
+	require.Equal(t, "Bearer [redacted]", failed.Response.Headers.Get("X-Echo"))
+}
+
+func TestCredentialsInPlainText(t *testing.T) {
+	warnings := func(address string) []string {
+		return spec(t, nil, secured, with(map[string]Credential{"key": {Key: "k1"}}), func(c *Config, _ *Options) { c.BaseURL = address }).Warnings()
+	}
+	require.Equal(t, []string{"credentials go to api.example.com without encryption: set base_url to its https address"}, warnings("http://api.example.com"))
+	require.Empty(t, warnings("https://api.example.com"))
+	require.Empty(t, warnings("http://127.0.0.1:9"))
+}
+
+func TestSchemes(t *testing.T) {
+	require.Equal(t, []Scheme{
+		{"basic", "a user name and a password", false}, {"bearer", "a bearer token", true}, {"cookie", "a key (cookie sid)", false},
+		{"key", "a key (header X-Key)", false}, {"query", "a key (query api key)", false},
+	}, spec(t, nil, secured, with(map[string]Credential{"bearer": {Bearer: "b1"}})).Schemes())
+}
+
 // Calls that start together ask for one token.
 func TestOAuthTogether(t *testing.T) {
 	tokens := newTokenServer(t)

@@ -19,22 +19,33 @@ func (b *builder) bodyOf(made *operation, op node) error {
 	if len(types) == 0 {
 		return nil
 	}
-	media := n.child("content").child(types[0])
-	made.Body = &body{Type: types[0], Required: n.flag("required"), Doc: n.text("description"), schema: map[string]any{}}
+	index, known := b.bodies[n.identity()]
+	if !known {
+		index = len(b.model.Bodies)
+		b.bodies[n.identity()] = index
+		b.model.Bodies = append(b.model.Bodies, b.body(n, types[0]))
+	}
+	made.Body = index
+	return nil
+}
+
+func (b *builder) body(n node, mediaType string) *body {
+	media := n.child("content").child(mediaType)
+	made := &body{Type: mediaType, Required: n.flag("required"), Doc: n.text("description"), schema: map[string]any{}}
 	raw, said := media.value["schema"]
-	switch kindOf(types[0]) {
+	switch kindOf(mediaType) {
 	case kindJSON:
 		if said {
-			made.Body.schema = b.schemas.schema(media.in, raw)
+			made.schema = b.schemas.schema(media.in, raw)
 		}
 	case kindForm, kindMultipart:
-		b.formOf(made.Body, media)
+		b.formOf(made, media)
 	case kindText:
-		made.Body.schema = map[string]any{"type": "string", "description": types[0]}
+		made.schema = map[string]any{"type": "string", "description": mediaType}
 	case kindBinary:
-		made.Body.schema = binarySchema(types[0])
+		made.schema = binarySchema(mediaType)
 	}
-	return nil
+	return made
 }
 
 func binarySchema(mediaType string) map[string]any {

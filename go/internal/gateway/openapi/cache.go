@@ -89,53 +89,37 @@ func (c *cache) write(m *model, others []sum) {
 	}
 }
 
-// schemas are all schemas of a model in a fixed order; nil where there is none.
+// schemas are all schemas of a model in a fixed order.
 func (m *model) schemas() []any {
-	list := []any{m.defs}
+	list := []any{m.defs, m.results}
 	for _, p := range m.Parameters {
 		list = append(list, p.schema)
 	}
-	for _, op := range m.Operations {
-		list = append(list, op.result)
-		if op.Body != nil {
-			list = append(list, op.Body.schema)
-		}
+	for _, b := range m.Bodies {
+		list = append(list, b.schema)
 	}
 	return list
 }
 
 // setSchemas is the other way round. It says whether the list fits.
 func (m *model) setSchemas(list []any) bool {
-	if !m.whole() || len(list) != len(m.schemas()) {
+	if slices.Contains(m.Parameters, nil) || slices.Contains(m.Bodies, nil) || len(list) != len(m.schemas()) {
 		return false
 	}
-	defs, ok := list[0].(map[string]any)
-	m.defs, list = defs, list[1:]
-	next := func() any {
-		first := list[0]
-		list = list[1:]
-		return first
+	defs, hasDefs := list[0].(map[string]any)
+	results, _ := list[1].([]any)
+	m.defs, m.results, list = defs, results, list[2:]
+	for i, p := range m.Parameters {
+		p.schema = list[i]
 	}
-	for _, p := range m.Parameters {
-		p.schema = next()
+	for i, b := range m.Bodies {
+		b.schema = list[len(m.Parameters)+i]
 	}
-	for _, op := range m.Operations {
-		op.result = next()
-		if op.Body != nil {
-			op.Body.schema = next()
-		}
-	}
-	return ok
+	return hasDefs && !slices.ContainsFunc(m.Operations, m.misses)
 }
 
-// whole says whether nothing is missing that the rest relies on.
-func (m *model) whole() bool {
-	if slices.Contains(m.Parameters, nil) || slices.Contains(m.Operations, nil) {
-		return false
-	}
-	return !slices.ContainsFunc(m.Operations, func(op *operation) bool {
-		return len(op.Keys) != len(op.Parameters) || slices.ContainsFunc(op.Parameters, func(index int) bool {
-			return index < 0 || index >= len(m.Parameters)
-		})
-	})
+// misses says whether an operation relies on what is not there.
+func (m *model) misses(op *operation) bool {
+	return op == nil || len(op.Keys) != len(op.Parameters) || op.Body >= len(m.Bodies) || op.Result >= len(m.results) ||
+		slices.ContainsFunc(op.Parameters, func(index int) bool { return index < 0 || index >= len(m.Parameters) })
 }

@@ -79,6 +79,9 @@ func TestACacheThatIsBroken(t *testing.T) {
 		"one schema less":   string(head) + "\n" + string(schemas[:bytes.LastIndexByte(schemas, ',')]) + "]",
 		"another parameter": strings.Replace(string(whole), `"Parameters":[0]`, `"Parameters":[7]`, 1),
 		"null operations":   strings.Replace(string(whole), `"Operations":[`, `"Operations":[null,`, 1),
+		"another body":      strings.Replace(string(whole), `"Body":0`, `"Body":1`, 1),
+		"another result":    strings.Replace(string(whole), `"Result":-1`, `"Result":0`, 1),
+		"null bodies":       strings.Replace(string(whole), `"Bodies":[`, `"Bodies":[null,`, 1),
 		"null parameters":   strings.Replace(string(whole), `"Parameters":[`, `"Parameters":[null,`, 1),
 	} {
 		require.NotEqual(t, string(whole), text, name)

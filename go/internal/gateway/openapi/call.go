@@ -76,13 +76,19 @@ func (a *API) send(request *http.Request, chosen []bound, scopes []string, stale
 			return response, token, nil
 		}
 		again := attempt == 0 && ctx.Err() == nil && (request.Method == http.MethodGet || request.Method == http.MethodHead)
-		var failed *Error
-		var redirected *redirectError
-		if !again || errors.As(err, &failed) || errors.As(err, &redirected) {
+		if !again || isFinal(err) {
 			return nil, token, err
 		}
 		a.options.Logger.Info("a request is sent again", "api", a.config.Name, "method", request.Method, "problem", a.redact(plainCause(err)))
 	}
+}
+
+// isFinal is for errors that are no failures of a connection.
+func isFinal(err error) bool {
+	var failed *Error
+	var redirected *redirectError
+	coded := policy(nil)
+	return errors.As(err, &failed) || errors.As(err, &redirected) || errors.As(err, &coded)
 }
 
 func (a *API) exchange(request *http.Request) (*Response, error) {

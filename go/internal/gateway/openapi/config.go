@@ -19,7 +19,8 @@ import (
 type Config struct {
 	Name string
 	Spec string // path or URL of the document
-	// BaseURL takes the place of all servers that the document names. "" takes those.
+	// BaseURL takes the place of all servers that the document names. "" takes those: credentials go where the document
+	// says.
 	BaseURL string
 	// Auth are credentials by the name of the security scheme that they are for. The name "" is for whatever scheme
 	// they fit.

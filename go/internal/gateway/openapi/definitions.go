@@ -134,19 +134,19 @@ func isWord(c byte) bool {
 
 // aliasLoop finds schemas that are nothing but references to each other.
 func aliasLoop(defs map[string]any) error {
-	for _, name := range sortedKeys(defs) {
+	visit := make(map[string]int, len(defs)) // by which walk
+	for n, name := range sortedKeys(defs) {
 		trail := []string{name}
-		for at := name; ; {
+		for at := name; visit[at] == 0; {
+			visit[at] = n + 1
 			next, ok := aliasOf(defs[at])
 			if !ok {
 				break
 			}
 			trail = append(trail, next)
-			if next == name {
-				return fmt.Errorf("schemas that are only references to each other mean nothing: %s", strings.Join(trail, " -> "))
-			}
-			if at = next; len(trail) > len(defs)+1 {
-				break // it leads into a loop, which is found from there
+			if at = next; visit[at] == n+1 {
+				trail = trail[slices.Index(trail, at):]
+				return fmt.Errorf("schemas that are only references to each other mean nothing: %.500s", strings.Join(trail, " -> "))
 			}
 		}
 	}

@@ -20,14 +20,12 @@ func splitDirections(m *model) {
 	for _, p := range m.Parameters {
 		p.schema = s.sent(p.schema)
 	}
-	for _, op := range m.Operations {
-		if op.Body != nil {
-			op.Body.schema = s.sent(op.Body.schema)
-		}
+	for _, b := range m.Bodies {
+		b.schema = s.sent(b.schema)
 	}
 	made := s.finish()
-	for _, op := range m.Operations {
-		op.result = s.received(op.result)
+	for i, result := range m.results {
+		m.results[i] = s.received(result)
 	}
 	for name := range s.own {
 		m.defs[name] = s.received(m.defs[name])
@@ -75,11 +73,11 @@ func (s *splitter) inline(m *model) bool {
 	look := func(object map[string]any) {
 		differs = differs || s.directed(object, "readOnly") != nil || s.directed(object, "writeOnly") != nil
 	}
-	for _, op := range m.Operations {
-		if op.Body != nil {
-			eachSchema(op.Body.schema, look)
-		}
-		eachSchema(op.result, look)
+	for _, b := range m.Bodies {
+		eachSchema(b.schema, look)
+	}
+	for _, result := range m.results {
+		eachSchema(result, look)
 	}
 	return differs
 }

@@ -3,6 +3,7 @@ package openapi
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -71,8 +72,9 @@ func (n node) texts(key string) []string {
 	return texts
 }
 
-// at names a node uniquely, across documents.
-func (n node) at() string { return n.in.place.String() + "#" + n.pointer }
+// identity tells whether two nodes are the same object, wherever it was found. Documents live as long as what is made
+// of them is made.
+func (n node) identity() uintptr { return reflect.ValueOf(n.value).Pointer() }
 
 // library is all documents of one API.
 type library struct {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/redact"
 	"github.com/hukilau/hukilau/go/internal/spelling"
 )
 
@@ -54,6 +55,24 @@ func (e *Error) Error() string {
 // Unwrap gives what caused a failure, as the end of a context.
 func (e *Error) Unwrap() error { return e.cause }
 
+// ErrorCode is the code as scripts see it.
+func (e *Error) ErrorCode() string { return string(e.Code) }
+
+// ErrorFields is what scripts see beside code and message.
+func (e *Error) ErrorFields() map[string]any {
+	fields := map[string]any{"retryable": e.Retryable, "api": e.API}
+	if e.Status != 0 {
+		fields["status"] = float64(e.Status)
+	}
+	if e.RetryAfter > 0 {
+		fields["retry_after"] = e.RetryAfter.Seconds()
+	}
+	if body := e.Response.Body(); body != nil {
+		fields["body"] = body
+	}
+	return fields
+}
+
 func invalid(message string) *Error { return &Error{Code: CodeInvalid, Message: message} }
 
 // lost is the error of a connection.
@@ -70,6 +89,10 @@ func (a *API) lost(ctx context.Context, err error) *Error {
 		}
 		return e
 	}
+	if coded := policy(nil); errors.As(err, &coded) {
+		e.Code, e.Message, e.Sent = Code(coded.ErrorCode()), coded.Error(), false
+		return e
+	}
 	e.Sent, e.Retryable = !neverSent(err), true
 	e.Message = "no answer came: " + a.redact(spelling.Clip(plainCause(err), 300))
 	var redirected *redirectError
@@ -77,6 +100,12 @@ func (a *API) lost(ctx context.Context, err error) *Error {
 		e.Retryable = false
 	}
 	return e
+}
+
+// policy is what the host itself says no with: it stays as it is, and trying again changes nothing.
+type policy interface {
+	error
+	ErrorCode() string
 }
 
 // neverSent says whether an error came before anything was sent.
@@ -111,15 +140,20 @@ func (a *API) refused(r *Response, header http.Header) *Error {
 // withoutSecrets is a response that is shown in an error.
 func (a *API) withoutSecrets(r *Response) *Response {
 	shown := *r
-	switch {
-	case r.JSON != nil:
-		if text := []byte(a.redact(string(r.JSON))); json.Valid(text) {
-			shown.JSON = text
-		} else {
-			shown.JSON = []byte(`"[redacted]"`)
+	shown.Headers = make(http.Header, len(r.Headers))
+	for name, values := range r.Headers {
+		for _, value := range values {
+			shown.Headers[name] = append(shown.Headers[name], a.redact(value))
 		}
-	default:
-		shown.Text = a.redact(r.Text)
+	}
+	shown.Text = a.redact(r.Text)
+	if r.Bytes != nil {
+		shown.Bytes = []byte(a.redact(string(r.Bytes)))
+	}
+	if r.JSON != nil {
+		if shown.JSON = []byte(a.redact(string(r.JSON))); !json.Valid(shown.JSON) {
+			shown.JSON = []byte(`"` + redact.Mark + `"`)
+		}
 	}
 	return &shown
 }

@@ -67,6 +67,62 @@ func TestHostileDocuments(t *testing.T) {
 	}
 }
 
+// What is used again and again is made, kept and stored once.
+func TestSharedPartsAreSharedAgain(t *testing.T) {
+	var schema, paths strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&schema, `,"p%d":{"type":"string"}`, i)
+	}
+	large := `{"type":"object","properties":{"x":{}` + schema.String() + `}}`
+	for i := range 5_000 {
+		more := ""
+		if i%2 == 0 {
+			more = `,"summary":"s"`
+		}
+		fmt.Fprintf(&paths, `,"/p%d":{"$ref":"#/paths/~1x"%s}`, i, more)
+	}
+	text := `{"openapi":"3.0.0","info":{"title":"t","version":"1"},"servers":[{"url":"http://127.0.0.1"}],"paths":{"/x":{"post":{
+		"parameters":[{"name":"q","in":"query","schema":` + large + `}],
+		"requestBody":{"content":{"application/json":{"schema":` + large + `}}},
+		"responses":{"200":{"content":{"application/json":{"schema":` + large + `}}},"201":{"$ref":"#/components/responses/r"}}}}` + paths.String() + `},
+		"components":{"responses":{"r":{"content":{"application/json":{"schema":` + large + `}}}}}}`
+	cache := memoryCache{}
+	a := spec(t, nil, text, func(_ *Config, o *Options) {
+		o.CacheRead, o.CacheWrite = cache.options().CacheRead, cache.options().CacheWrite
+	})
+	require.Len(t, a.Source().Functions, 5_001)
+	for _, stored := range cache {
+		require.Less(t, len(stored), 2*len(text)+5_000*300)
+	}
+	require.Less(t, len(a.model.Bodies)+len(a.model.Parameters)+len(a.model.results), 4)
+}
+
+// Long chains are walked, not climbed.
+func TestLongChains(t *testing.T) {
+	var aliases, loops strings.Builder
+	const n = 10_000
+	for i := range n {
+		fmt.Fprintf(&aliases, `"a%d":{"$ref":"#/components/schemas/a%d"},`, i, i+1)
+		fmt.Fprintf(&loops, `"l%d":{"allOf":[{"$ref":"#/components/schemas/l%d"}],"required":["r"],"properties":{"r":{"readOnly":true}}},`, i, (i+1)%n)
+	}
+	text := `{"openapi":"3.0.0","info":{"title":"t","version":"1"},"servers":[{"url":"http://127.0.0.1"}],
+		"paths":{"/":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/l7"}}}}}}},
+		"components":{"schemas":{` + aliases.String() + loops.String() + fmt.Sprintf(`"a%d":{"type":"string"}}}}`, n)
+	source := spec(t, nil, text).Source()
+	require.Greater(t, len(source.Defs), 2*n)
+	require.NotNil(t, source.Defs["l7Input"])
+	requireWhole(t, source)
+	require.Zero(t, cut(source.Defs, edgesOfAll(source.Defs), nil), "no loop is left")
+}
+
+func edgesOfAll(defs map[string]any) map[string][]inPlace {
+	edges := map[string][]inPlace{}
+	for name, s := range defs {
+		edges[name] = edgesOf(s)
+	}
+	return edges
+}
+
 func TestDocumentsAreBounded(t *testing.T) {
 	_, err := load(t, plainGet, func(_ *Config, o *Options) { o.MaxSpec = 10 })
 	require.ErrorContains(t, err, "larger than")

@@ -10,9 +10,12 @@ type model struct {
 	Schemes                     map[string]scheme
 	// SecuritySaid is whether the document or any operation says which scheme it wants.
 	SecuritySaid bool
-	Parameters   []*parameter // those of all operations, each once
 	Operations   []*operation
-	Warnings     []string
+	// Parameters, Bodies and the results are those of all operations, each once: a document can use one again and again.
+	Parameters []*parameter
+	Bodies     []*body
+	results    []any
+	Warnings   []string
 	// Base is the URL of the document, for relative addresses; "" for a file.
 	Base string
 
@@ -58,12 +61,24 @@ type operation struct {
 	Security     []requirement
 	Parameters   []int    // in model.Parameters
 	Keys         []string // the name of each in the table of parameters
-	Body         *body    `json:",omitempty"`
+	Body         int      // in model.Bodies; -1: there is none
+	Result       int      // in model.results; -1: unknown
 	NoResult     bool     `json:",omitempty"`
 	Accept       string   `json:",omitempty"`
+}
 
-	result  any
-	results []any // of all its responses, until the references in them are written
+func (m *model) body(op *operation) *body {
+	if op.Body < 0 {
+		return nil
+	}
+	return m.Bodies[op.Body]
+}
+
+func (m *model) result(op *operation) any {
+	if op.Result < 0 {
+		return nil
+	}
+	return m.results[op.Result]
 }
 
 // parameter is one parameter of an operation.

@@ -9,11 +9,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 
+	"github.com/hukilau/hukilau/go/internal/redact"
 	"github.com/hukilau/hukilau/go/internal/spelling"
 )
 
@@ -25,6 +27,7 @@ type tokens struct {
 	fixed   bool // the scopes are configured
 	turn    chan struct{}
 	current map[string]*oauth2.Token // guarded by turn
+	secrets atomic.Pointer[redact.Redactor]
 }
 
 const (
@@ -71,11 +74,15 @@ func (a *API) tokenURL(s scheme) (string, error) {
 		}
 		u = from.ResolveReference(u)
 	}
-	local := u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()
-	if u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !local) {
+	if u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !isLocal(u)) {
 		return "", fmt.Errorf("the document wants the client secret to be sent to %.200q, which is not https: set token_url if that is right", s.TokenURL)
 	}
 	return u.String(), nil
+}
+
+// isLocal says whether an address is on this machine.
+func isLocal(u *url.URL) bool {
+	return u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()
 }
 
 // get gives a token. stale is one that the server has refused: another one is fetched for it.
@@ -103,6 +110,11 @@ func (t *tokens) get(ctx context.Context, scopes []string, stale string) (string
 		clear(t.current)
 	}
 	t.current[key] = fetched
+	var texts []string
+	for _, token := range t.current {
+		texts = append(texts, token.AccessToken)
+	}
+	t.secrets.Store(redact.New(texts))
 	return fetched.AccessToken, nil
 }
 

@@ -2,8 +2,6 @@ package openapi
 
 import (
 	"fmt"
-	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -13,8 +11,10 @@ type builder struct {
 	*library
 	schemas    *translator
 	model      *model
-	parameters map[target]int // index in the model by place
-	results    map[target]any // schemas of responses by place
+	parameters map[uintptr]int // index in the model by identity
+	bodies     map[uintptr]int
+	responses  map[uintptr]*response
+	either     map[string]int // index of results by the responses that they are of
 	entries    int
 }
 
@@ -24,9 +24,9 @@ var methods = []string{"delete", "get", "head", "options", "patch", "post", "put
 func build(l *library) (*model, error) {
 	root := node{l.main, "", l.main.root}
 	info := root.child("info")
-	b := &builder{library: l, schemas: newTranslator(l), parameters: map[target]int{}, results: map[target]any{}, model: &model{
+	b := &builder{library: l, schemas: newTranslator(l), parameters: map[uintptr]int{}, bodies: map[uintptr]int{}, responses: map[uintptr]*response{}, either: map[string]int{}, model: &model{
 		Title: info.text("title"), Description: info.text("description"), Version: info.text("version"),
-		Servers: serversOf(root, ""), Security: requirementsOf(root), Base: baseOf(l.main),
+		Servers: serversOf(root, ""), Security: requirementsOf(root), Base: baseOf(l.main), results: []any{},
 	}}
 	b.model.SecuritySaid = b.model.Security != nil
 	b.tags(root)
@@ -41,8 +41,8 @@ func build(l *library) (*model, error) {
 		return nil, err
 	}
 	b.model.defs = defs
-	for _, op := range b.model.Operations {
-		op.result, op.results = eitherOf(op.results), nil
+	for i, list := range b.model.results {
+		b.model.results[i] = eitherOf(list.([]any))
 	}
 	splitDirections(b.model)
 	nameOperations(b.model.Operations)
@@ -138,6 +138,7 @@ func (b *builder) pathOperations(path string, item node) error {
 
 func (b *builder) operation(method, path string, item, op node) (*operation, error) {
 	made := &operation{
+		Body: -1, Result: -1,
 		ID: op.text("operationId"), Method: strings.ToUpper(method), Path: path,
 		Summary: op.text("summary"), Description: op.text("description"),
 		Tags: op.texts("tags"), Deprecated: op.flag("deprecated"), Security: requirementsOf(op),
@@ -236,90 +237,4 @@ func (b *builder) schemes(table node) {
 		}
 		b.model.Schemes[name] = s
 	}
-}
-
-// responsesOf finds what a call gives.
-func (b *builder) responsesOf(made *operation, op node) {
-	table := op.child("responses")
-	codes := slices.DeleteFunc(sortedKeys(table.value), func(code string) bool {
-		return !strings.HasPrefix(code, "2")
-	})
-	if len(codes) == 0 && table.value["default"] != nil {
-		codes = []string{"default"}
-	}
-	var types []string
-	content, unknown := false, made.Method == http.MethodHead
-	for _, code := range codes {
-		b.entries++
-		response, err := b.resolve(table.child(code))
-		if err != nil {
-			b.warn("%s %.200s: response %.10s: %s", made.Method, made.Path, code, err)
-			unknown = true
-			continue
-		}
-		media := response.child("content")
-		content = content || len(media.value) > 0
-		key := target{response.in, response.pointer}
-		result, known := b.results[key]
-		if !known {
-			result = b.resultOf(media)
-			b.results[key] = result
-		}
-		types = append(types, mediaTypes(media.value)...)
-		if result != nil {
-			made.results = append(made.results, result)
-		}
-	}
-	made.Accept = acceptOf(types)
-	made.NoResult = !content && !unknown && len(codes) > 0 || made.Method == http.MethodHead
-}
-
-// resultOf is the schema of a response's content as a script gets it, and the media types that it may have.
-func (b *builder) resultOf(media node) any {
-	types := mediaTypes(media.value)
-	if len(types) == 0 {
-		return nil
-	}
-	switch kindOf(types[0]) {
-	case kindJSON:
-		n := media.child(types[0])
-		if raw, ok := n.value["schema"]; ok {
-			return b.schemas.schema(n.in, raw)
-		}
-		return nil
-	case kindBinary:
-		return map[string]any{"type": "string", "format": "binary", "description": types[0]}
-	}
-	return map[string]any{"type": "string", "description": types[0]}
-}
-
-// eitherOf is one of several schemas.
-func eitherOf(list []any) any {
-	list = distinctSchemas(list)
-	switch len(list) {
-	case 0:
-		return nil
-	case 1:
-		return list[0]
-	}
-	return map[string]any{"anyOf": list}
-}
-
-func distinctSchemas(list []any) []any {
-	var kept []any
-	for _, s := range list {
-		if !slices.ContainsFunc(kept, func(other any) bool { return reflect.DeepEqual(s, other) }) {
-			kept = append(kept, s)
-		}
-	}
-	return kept
-}
-
-func acceptOf(types []string) string {
-	slices.SortStableFunc(types, func(a, b string) int { return int(kindOf(a)) - int(kindOf(b)) })
-	types = slices.Compact(types)
-	if len(types) == 0 {
-		return "application/json, */*;q=0.5"
-	}
-	return strings.Join(types[:min(4, len(types))], ", ") + ", */*;q=0.1"
 }

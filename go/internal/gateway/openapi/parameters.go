@@ -99,7 +99,7 @@ func (b *builder) parameter(n node) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("a parameter: %w", err)
 	}
-	key := target{n.in, n.pointer}
+	key := n.identity()
 	if known, ok := b.parameters[key]; ok {
 		return known, nil
 	}

@@ -30,7 +30,7 @@ func (a *API) request(ctx context.Context, op *operation, params map[string]any,
 	if err != nil {
 		return nil, err
 	}
-	content, contentType, err := encodeBody(op.Body, body)
+	content, contentType, err := encodeBody(a.model.body(op), body)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +56,10 @@ func (a *API) request(ctx context.Context, op *operation, params map[string]any,
 		return nil, err
 	}
 	for name, value := range a.config.Headers {
+		if http.CanonicalHeaderKey(name) == "Cookie" {
+			addCookies(request, []string{value})
+			continue
+		}
 		request.Header.Set(name, value)
 	}
 	return request, nil

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/text/encoding/htmlindex"
 
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/spelling"
 )
 
@@ -39,6 +40,25 @@ type Response struct {
 	JSON        []byte // one valid text of JSON, in UTF-8
 	Text        string // in UTF-8
 	Bytes       []byte
+}
+
+// Body is the content as a JSON tree, or as a string of text or bytes; nil where there is none.
+func (r *Response) Body() any {
+	if r == nil {
+		return nil
+	}
+	switch r.Kind {
+	case KindJSON:
+		if tree, err := jsonvalue.Decode(r.JSON, jsonvalue.Options{}); err == nil {
+			return tree
+		}
+		return string(r.JSON) // valid, and beyond what a tree may be
+	case KindText:
+		return r.Text
+	case KindBytes:
+		return string(r.Bytes)
+	}
+	return nil
 }
 
 // read takes a response within its bounds.
@@ -105,6 +125,9 @@ func decompressed(from *http.Response) (io.Reader, error) {
 		start := make([]byte, 2)
 		n, _ := io.ReadFull(from.Body, start)
 		rest := io.MultiReader(bytes.NewReader(start[:n]), from.Body)
+		if n == 0 {
+			return rest, nil
+		}
 		if n == 2 && start[0]&15 == 8 && (int(start[0])<<8+int(start[1]))%31 == 0 {
 			return zlib.NewReader(rest)
 		}

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
 
 const plainGet = head + "paths: {/: {get: {operationId: get}, post: {operationId: post}}}"
@@ -177,6 +180,33 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 	stop()
 	_, err = a.Call(stopped, "get", nil, nil)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// What the host's own policy says is no failure of a server.
+func TestThePolicyOfTheHost(t *testing.T) {
+	asked := 0
+	a := spec(t, nil, plainGet, func(_ *Config, o *Options) {
+		o.HTTP = roundTrip(func(*http.Request) (*http.Response, error) {
+			asked++
+			return nil, fmt.Errorf("dial: %w", &hostmod.PermissionError{Message: "not granted: net", Key: "net"})
+		})
+	})
+	failed := fails(t, a, "get", nil, nil)
+	require.Equal(t, 1, asked)
+	require.Equal(t, CodePermission, failed.Code)
+	require.Equal(t, "not granted: net", failed.Message)
+	require.False(t, failed.Retryable)
+	require.False(t, failed.Sent)
+	require.ErrorContains(t, errors.Unwrap(failed), "dial: not granted")
+}
+
+func TestErrorsAsScriptsSeeThem(t *testing.T) {
+	failed := fails(t, spec(t, record(t, answer("503 Service Unavailable", "application/json", `{"a":[1]}`, "Retry-After: 2")), plainGet), "get", nil, nil)
+	require.Equal(t, "upstream", failed.ErrorCode())
+	require.Equal(t, table{"api": "shop", "status": 503.0, "retryable": true, "retry_after": 2.0, "body": table{"a": []any{1.0}}}, failed.ErrorFields())
+	failed = fails(t, spec(t, record(t, answer("500 Internal Server Error", "image/png", "\xff")), plainGet), "get", nil, nil)
+	require.Equal(t, table{"api": "shop", "status": 500.0, "retryable": false, "body": "\xff"}, failed.ErrorFields())
+	require.Equal(t, table{"api": "shop", "retryable": false}, fails(t, spec(t, nil, plainGet), "none", nil, nil).ErrorFields())
 }
 
 func TestHeadersOfResponses(t *testing.T) {

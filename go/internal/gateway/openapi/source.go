@@ -18,34 +18,45 @@ func (a *API) Source() *catalog.Source {
 			source.Functions = append(source.Functions, a.function(op))
 		}
 	}
-	source.Defs = a.usedDefs(source.Functions)
+	source.Defs = a.usedDefs()
 	for i := range source.Functions {
 		source.Functions[i].Defs = source.Defs
 	}
 	return source
 }
 
-// usedDefs are the definitions that functions refer to; all of them where all operations are there.
-func (a *API) usedDefs(functions []catalog.Function) map[string]any {
-	if len(a.operations) == len(a.model.Operations) {
-		return a.model.defs
+// usedDefs are the definitions that the functions refer to; all of them where all operations are there.
+func (a *API) usedDefs() map[string]any {
+	m := a.model
+	if len(a.operations) == len(m.Operations) {
+		return m.defs
+	}
+	parameters, bodies, results := map[int]bool{}, map[int]bool{}, map[int]bool{}
+	var queue []any
+	once := func(seen map[int]bool, index int, schema func() any) {
+		if index >= 0 && !seen[index] {
+			seen[index] = true
+			queue = append(queue, schema())
+		}
+	}
+	for _, op := range a.operations {
+		for _, index := range op.Parameters {
+			if !a.isHidden(m.Parameters[index]) {
+				once(parameters, index, func() any { return m.Parameters[index].schema })
+			}
+		}
+		once(bodies, op.Body, func() any { return m.Bodies[op.Body].schema })
+		once(results, op.Result, func() any { return m.results[op.Result] })
 	}
 	used := map[string]any{}
-	var queue []any
-	for i := range functions {
-		if functions[i].Params != nil {
-			queue = append(queue, functions[i].Params)
-		}
-		queue = append(queue, functions[i].Body, functions[i].Result)
-	}
 	for len(queue) > 0 {
 		s := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
 		eachSchema(s, func(object map[string]any) {
 			name, ok := refName(object)
 			if _, known := used[name]; ok && !known {
-				used[name] = a.model.defs[name]
-				queue = append(queue, a.model.defs[name])
+				used[name] = m.defs[name]
+				queue = append(queue, m.defs[name])
 			}
 		})
 	}
@@ -55,14 +66,14 @@ func (a *API) usedDefs(functions []catalog.Function) map[string]any {
 func (a *API) function(op *operation) catalog.Function {
 	f := catalog.Function{
 		Name: op.Name, Suggested: op.Suggested, Title: op.Summary, Description: op.Description, Tags: op.Tags,
-		Deprecated: op.Deprecated, Params: a.params(op), Result: op.result, NoResult: op.NoResult,
+		Deprecated: op.Deprecated, Params: a.params(op), Result: a.model.result(op), NoResult: op.NoResult,
 		Hints: hintsOf(op.Method), Method: op.Method, Path: op.Path,
 	}
 	if f.Description == "" {
 		f.Title, f.Description = "", op.Summary
 	}
-	if op.Body != nil {
-		f.Body, f.BodyRequired, f.BodyDoc = op.Body.schema, op.Body.Required, op.Body.Doc
+	if b := a.model.body(op); b != nil {
+		f.Body, f.BodyRequired, f.BodyDoc = b.schema, b.Required, b.Doc
 	}
 	return f
 }

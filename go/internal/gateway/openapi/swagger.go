@@ -34,6 +34,9 @@ func (l *library) convert(d *document) (err error) {
 	}()
 	s := &swagger{root: d.root, saved: map[string]any{}}
 	definitions := asObject(d.root["definitions"])
+	if len(asObject(d.root["paths"])) > mostOperations {
+		return fmt.Errorf("the document has more than %d paths", mostOperations)
+	}
 	s.prepare(l)
 	made, err := s.throughLibrary(l)
 	if err != nil {
