@@ -5,6 +5,7 @@ package gatewaycmd
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,7 @@ of all sources, reads their types, and runs a script that calls them. Sources st
 		Example: `  luau gateway add files -- npx -y @modelcontextprotocol/server-filesystem .
   luau gateway
   luau gateway petstore.yaml --mcp 'memory=npx -y @modelcontextprotocol/server-memory'`,
+		Args: specs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			exit.AskPatience(cmd.Context())
 			return s.with(cmd, args, "warn", func(h *hostapp.Host) error {
@@ -44,6 +46,16 @@ of all sources, reads their types, and runs a script that calls them. Sources st
 		addCommand(), listCommand(), checkCommand(), searchCommand(), docsCommand(), callCommand(), execCommand(), generateCommand(),
 	)
 	return cmd
+}
+
+// specs takes documents. A plain word is none, and meant as a command: ./word is a document.
+func specs(cmd *cobra.Command, args []string) error {
+	for _, arg := range args {
+		if !strings.ContainsAny(arg, "./=:") {
+			return exit.Verb(cmd, []string{arg})
+		}
+	}
+	return nil
 }
 
 // sources are the flags that say what scripts can call.
