@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"crypto/sha256"
+	"regexp"
 	"sync"
 
 	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
@@ -51,7 +52,7 @@ func (t *TypeChecker) Check(ctx context.Context, script string, c *catalog.Catal
 	}
 	found = make([]Finding, 0, len(list))
 	for _, f := range list {
-		found = append(found, Finding{Line: f.Line, Column: f.Column, Message: f.Text(), Fatal: f.Severity == typecheck.Error})
+		found = append(found, Finding{Line: f.Line, Column: f.Column, Message: meant(f, c), Fatal: f.Severity == typecheck.Error})
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -63,4 +64,26 @@ func (t *TypeChecker) Check(ctx context.Context, script string, c *catalog.Catal
 	}
 	t.known[key] = found
 	return found, nil
+}
+
+// missing is what the checker says of a function or a source that there is not.
+var missing = regexp.MustCompile(`^(?:sdk\.)?(\w+): (?:function|field) '([^']*)' does not exist$`)
+
+// meant is the text of a finding. The checker knows the functions alone that the script mentions; which other one was
+// meant is looked for here.
+func meant(f typecheck.Finding, c *catalog.Catalog) string {
+	if f.Kind != typecheck.UnknownFunction && f.Kind != typecheck.UnknownField {
+		return f.Text()
+	}
+	found := missing.FindStringSubmatch(f.Message)
+	if found == nil {
+		return f.Text()
+	}
+	if scope := c.Source(found[1]); scope != nil && scope.Function(found[2]) == nil {
+		return scope.Unknown(found[2]).Error()
+	}
+	if found[1] == "sdk" && c.Source(found[2]) == nil {
+		return c.Unknown(found[2]).Error()
+	}
+	return f.Text()
 }
