@@ -114,7 +114,7 @@ func options(ctx context.Context, c *Call) upstream.CallOptions {
 			return elicited(ctx, asks, c, params)
 		}
 	}
-	if samples, ok := sink.(Sampler); ok {
+	if samples, ok := sink.(Sampler); ok && samples.Samples() {
 		o.Sample = samples.Sample
 	}
 	return o
@@ -122,6 +122,7 @@ func options(ctx context.Context, c *Call) upstream.CallOptions {
 
 // Sampler is a Sink whose client has a model that it lets servers use.
 type Sampler interface {
+	Samples() bool
 	// Sample answers sampling/createMessage; params and result are those of the protocol.
 	Sample(ctx context.Context, params json.RawMessage) (json.RawMessage, error)
 }

@@ -22,12 +22,25 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	switch {
 	case req.Params.RequestState != "":
 		return s.resume(ctx, req)
-	case !canAsk(req):
-		return s.finish(req, s.guarded(ctx, req, told, nil))
+	case !canAsk(req) && !canSample(req):
+		return s.finish(req, s.guarded(ctx, req, told, abilities{}))
 	case req.ProtocolVersion() >= stateless:
 		return s.converse(ctx, req, told)
 	}
-	return s.finish(req, s.guarded(ctx, req, told, s.sessionAsk(ctx, req)))
+	var can abilities
+	if canAsk(req) {
+		can.ask = s.sessionAsk(ctx, req)
+	}
+	if canSample(req) {
+		can.sample = s.sessionSample(ctx, req)
+	}
+	return s.finish(req, s.guarded(ctx, req, told, can))
+}
+
+// abilities are what a client can do for a call. nil: it cannot.
+type abilities struct {
+	ask    asking
+	sample sampling
 }
 
 func header(req *mcp.CallToolRequest) http.Header {
@@ -45,7 +58,7 @@ type outcome struct {
 }
 
 // guarded is run on a goroutine where a panic would end the process.
-func (s *Server) guarded(ctx context.Context, req *mcp.CallToolRequest, told *sink, ask asking) (o outcome) {
+func (s *Server) guarded(ctx context.Context, req *mcp.CallToolRequest, told *sink, can abilities) (o outcome) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			s.options.Logger.LogAttrs(ctx, slog.LevelError, "a call failed by a panic", slog.String("tool", req.Params.Name),
@@ -53,17 +66,19 @@ func (s *Server) guarded(ctx context.Context, req *mcp.CallToolRequest, told *si
 			o = outcome{failed: &toolhost.Error{Code: toolhost.ToolError, Detail: "panic", Message: "the server failed; its log has the story"}}
 		}
 	}()
-	return s.run(ctx, req, told, ask)
+	return s.run(ctx, req, told, can)
 }
 
-// run calls the tool. With ask the user can be asked, for the tool and for an approval.
-func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, told *sink, ask asking) outcome {
+// run calls the tool. Where the client can ask its user, they are asked for the tool and for an approval.
+func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, told *sink, can abilities) outcome {
+	ask := can.ask
 	request := toolhost.Request{
 		Tool: req.Params.Name, Args: arguments(req), Caller: caller(ctx), Sink: told, SameApproval: true,
 	}
 	if req.Session != nil {
 		request.Caller.Client = req.Session.ID()
 	}
+	told.sample = can.sample
 	mute := &muteSink{sink: told}
 	if request.Sink = mute; ask != nil {
 		request.Sink = &askingSink{told, s, ask}

@@ -36,8 +36,9 @@ type conversation struct {
 }
 
 type question struct {
-	form   *mcp.ElicitParams
-	answer chan *mcp.ElicitResult
+	form   mcp.InputRequest
+	fits   func(mcp.InputResponse) bool
+	answer chan mcp.InputResponse
 }
 
 // asked is the id of the one question that a conversation has at a time.
@@ -50,26 +51,45 @@ func (s *Server) converse(ctx context.Context, req *mcp.CallToolRequest, told *s
 		server: s, told: told, cancel: cancel, asks: make(chan *question), ended: make(chan outcome, 1),
 		caller: caller(ctx).Name, tool: req.Params.Name, args: arguments(req),
 	}
+	var can abilities
+	if canAsk(req) {
+		can.ask = c.ask
+	}
+	if canSample(req) {
+		can.sample = c.sample
+	}
 	go func() {
 		defer cancel(nil)
-		c.ended <- s.guarded(running, req, told, c.ask)
+		c.ended <- s.guarded(running, req, told, can)
 	}()
 	return c.proceed(ctx, req)
 }
 
 // ask hands a question to whichever request waits, and waits for its answer.
 func (c *conversation) ask(ctx context.Context, form *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-	q := &question{form: form, answer: make(chan *mcp.ElicitResult, 1)}
+	return askOf[*mcp.ElicitResult](ctx, c, form)
+}
+
+// sample is ask for the client's model.
+func (c *conversation) sample(ctx context.Context, params *mcp.CreateMessageWithToolsParams) (*mcp.CreateMessageWithToolsResult, error) {
+	return askOf[*mcp.CreateMessageWithToolsResult](ctx, c, params)
+}
+
+func askOf[Answer mcp.InputResponse](ctx context.Context, c *conversation, form mcp.InputRequest) (answer Answer, err error) {
+	q := &question{form: form, answer: make(chan mcp.InputResponse, 1), fits: func(given mcp.InputResponse) bool {
+		_, ok := given.(Answer)
+		return ok
+	}}
 	select {
 	case c.asks <- q:
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return answer, context.Cause(ctx)
 	}
 	select {
-	case answer := <-q.answer:
-		return answer, nil
+	case given := <-q.answer:
+		return given.(Answer), nil
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return answer, context.Cause(ctx)
 	}
 }
 
@@ -109,8 +129,8 @@ func (s *Server) resume(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Cal
 			Message: "no call of yours with these arguments waits under this requestState: it has expired, or was answered already; call the tool again without it",
 		}
 	}
-	answer, ok := req.Params.InputResponses[asked].(*mcp.ElicitResult)
-	if !ok {
+	answer, given := req.Params.InputResponses[asked]
+	if !given || !c.open.fits(answer) {
 		return c.put(), nil
 	}
 	c.told.attach(ctx, req)

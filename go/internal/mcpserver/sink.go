@@ -27,6 +27,7 @@ const emitted = "emit"
 type sink struct {
 	redact func(string) string
 	tool   string
+	sample sampling // nil: the client has no model for servers
 
 	mu      sync.Mutex
 	ctx     context.Context // of the request; nil between two
