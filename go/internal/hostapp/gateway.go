@@ -15,6 +15,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/gateway"
 	"github.com/hukilau/hukilau/go/internal/gateway/upstream"
+	"github.com/hukilau/hukilau/go/internal/gateway/upstream/oauth"
 	"github.com/hukilau/hukilau/go/internal/module"
 	"github.com/hukilau/hukilau/go/internal/redact"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
@@ -195,6 +196,10 @@ func (h *Host) connect(all config.Sources) (list []source, fresh int, err error)
 }
 
 func (h *Host) openServer(name string, c config.MCPServer) (gateway.Upstream, error) {
+	var who upstream.Authorizer
+	if c.URL != "" && (c.Auth.Type == "" || c.Auth.Type == config.OAuth) {
+		who = oauth.NewSource(h.Project.grants(), name, c.URL, nil)
+	}
 	server := upstream.Open(
 		upstream.Config{
 			Name: name, Command: c.Command, Args: c.Args, Env: c.Env, Dir: c.Cwd, URL: c.URL, Transport: transportOf(c), Headers: headersOf(c),
@@ -202,7 +207,7 @@ func (h *Host) openServer(name string, c config.MCPServer) (gateway.Upstream, er
 		},
 		upstream.Options{
 			Logger: h.Logger, Start: StartServer, Environ: os.Environ(), Redact: h.Project.redact, OnChange: h.upstreamChanged,
-			Client: upstream.Client{Elicitation: true, Sampling: true},
+			Client: upstream.Client{Elicitation: true, Sampling: true}, Authorize: who,
 		})
 	return gateway.NewMCPSource(server, c.Description), nil
 }
