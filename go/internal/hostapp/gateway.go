@@ -16,6 +16,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/gateway"
 	"github.com/hukilau/hukilau/go/internal/gateway/upstream"
 	"github.com/hukilau/hukilau/go/internal/gateway/upstream/oauth"
+	"github.com/hukilau/hukilau/go/internal/hostmods/sdkmod"
 	"github.com/hukilau/hukilau/go/internal/module"
 	"github.com/hukilau/hukilau/go/internal/redact"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
@@ -56,6 +57,14 @@ type source struct {
 
 // Gateway is the one of the host; nil where there are no sources.
 func (h *Host) Gateway() *gateway.Gateway { return h.gateways.current.Load() }
+
+// sourcesFor are those that the tool of a call may use.
+func (h *Host) sourcesFor(calling toolhost.Calling) sdkmod.Host {
+	if g := h.Gateway(); g != nil {
+		return g.ForTool(calling)
+	}
+	return nil
+}
 
 // sources are those of the configuration and of the command line.
 func (p *Project) sources(flags SourceFlags) (config.Sources, config.Gateway, error) {
@@ -253,6 +262,9 @@ func (h *Host) newGateway(list []source, all config.Sources, c config.Gateway) (
 	}
 	for _, s := range list {
 		o.Upstreams = append(o.Upstreams, s.upstream)
+	}
+	if c.SaveScripts {
+		o.Save = h.saveScript
 	}
 	var err error
 	if o.Resolver, err = gatewayResolver(); err != nil {
