@@ -80,9 +80,10 @@ type stand struct {
 
 // scoring is the scores of all functions for one query.
 type scoring struct {
-	whole *whole
-	terms []term
-	marks [][]mark // by part and function
+	whole  *whole
+	terms  []term
+	wanted int      // terms that are not extra
+	marks  [][]mark // by part and function
 }
 
 // mark is what one function got.
@@ -99,6 +100,9 @@ func (i *Index) scores(query string) *scoring {
 		s.marks = append(s.marks, make([]mark, len(p.docs)))
 	}
 	for k, t := range s.terms {
+		if !t.extra {
+			s.wanted++
+		}
 		for _, other := range t.stands {
 			s.add(k, other)
 		}
@@ -145,13 +149,7 @@ func (s *scoring) score(m *mark, d *doc) float64 {
 		return whatever + (1-whatever)*min(1, float32(bits.OnesCount32(met))/max(1, all))
 	}
 	total := m.text + forName*m.name*share(m.nameMet, d.name) + forTitle*m.title*share(m.titleMet, d.title)
-	wanted := 0
-	for _, t := range s.terms {
-		if !t.extra {
-			wanted++
-		}
-	}
-	return float64(total) * (0.4 + 0.6*min(1, float64(bits.OnesCount32(m.met))/float64(max(1, wanted))))
+	return float64(total) * (0.4 + 0.6*min(1, float64(bits.OnesCount32(m.met))/float64(max(1, s.wanted))))
 }
 
 // terms are the words of a query, with what they may mean. Words that say nothing count only where there are no
@@ -289,20 +287,17 @@ func better(a, b Hit) bool {
 // bonus is for names: the same one, or all of its words and no others.
 func (s *scoring) bonus(name string, f *catalog.Callable, m *mark, d *doc) float64 {
 	full := len(name) == len(f.Scope.Ident)+1+len(f.Ident) && strings.EqualFold(name, f.FullName())
-	if full || strings.EqualFold(name, f.Ident) || strings.EqualFold(name, f.Name) {
+	if full || same(name, f.Ident) || same(name, f.Name) {
 		return sameName
 	}
-	hits, wanted := bits.OnesCount32(m.nameHits), 0
-	for _, t := range s.terms {
-		if !t.extra {
-			wanted++
-		}
-	}
-	if hits >= 2 && hits >= wanted && float32(hits) >= d.name {
+	hits := bits.OnesCount32(m.nameHits)
+	if hits >= 2 && hits >= s.wanted && float32(hits) >= d.name {
 		return sameWords
 	}
 	return 0
 }
+
+func same(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }
 
 // words are all words that were looked for.
 func (s *scoring) words() map[string]bool {
