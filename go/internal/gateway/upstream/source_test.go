@@ -9,13 +9,6 @@ import (
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 )
 
-func tree(t *testing.T, text string) any {
-	t.Helper()
-	v, err := jsonvalue.Decode([]byte(text), jsonvalue.Options{})
-	require.NoError(t, err)
-	return v
-}
-
 func function(t *testing.T, tool string) catalog.Function {
 	t.Helper()
 	parsed, problem := parseTool([]byte(tool))

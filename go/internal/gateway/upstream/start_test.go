@@ -152,14 +152,14 @@ func TestClose(t *testing.T) {
 
 func TestConfigCheck(t *testing.T) {
 	for wrong, c := range map[string]Config{
-		"needs a name":                {},
-		"set command or url":          {Name: "a"},
-		"not both":                    {Name: "a", Command: "b", URL: "http://c"},
-		"transport is for servers":    {Name: "a", Command: "b", Transport: SSE},
-		"transport must be":           {Name: "a", URL: "http://c", Transport: "stdio"},
-		"is no pattern":               {Name: "a", URL: "http://c", Deny: []string{"["}},
-		"url must be http://":         {Name: "a", URL: "file:///x"},
-		`mcp server "a": url must be`: {Name: "a", URL: "http://"},
+		"needs a name":                   {},
+		"set command or url":             {Name: "a"},
+		"not both":                       {Name: "a", Command: "b", URL: "http://c"},
+		"transport is for servers":       {Name: "a", Command: "b", Transport: SSE},
+		"transport must be":              {Name: "a", URL: "http://c", Transport: "stdio"},
+		"is no pattern":                  {Name: "a", URL: "http://c", Deny: []string{"["}},
+		"url must begin with http://":    {Name: "a", URL: "file:///x"},
+		`mcp server "a": url must begin`: {Name: "a", URL: "http://"},
 	} {
 		require.ErrorContains(t, c.Check(), wrong)
 	}
