@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/hukilau/hukilau/go/internal/config"
@@ -59,6 +60,29 @@ type source struct {
 
 // Gateway is the one of the host; nil where there are no sources.
 func (h *Host) Gateway() *gateway.Gateway { return h.gateways.current.Load() }
+
+// maxNamed is how many sources are named in the instructions for models.
+const maxNamed = 30
+
+// instructions say to a model how the gateway's tools belong together; "" without a gateway.
+func (h *Host) instructions() string {
+	g := h.Gateway()
+	if g == nil {
+		return ""
+	}
+	var names []string
+	for _, s := range g.Sources() {
+		names = append(names, s.Ident)
+	}
+	if len(names) > maxNamed {
+		names = append(names[:maxNamed], fmt.Sprintf("and %d more", len(names)-maxNamed))
+	}
+	sources := strings.Join(names, ", ")
+	if h.gateways.settings.Face == config.ProxyFace {
+		return "Servers: " + sources + ". Find tools with list-server-tools and tool-details; call them from one script with execute."
+	}
+	return "Sources: " + sources + ". Find functions with search_docs, read their types with get_function_docs, call them from one script with execute_script."
+}
 
 // sourcesFor are those that the tool of a call may use.
 func (h *Host) sourcesFor(calling toolhost.Calling) sdkmod.Host {
