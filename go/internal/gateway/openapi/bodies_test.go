@@ -52,7 +52,9 @@ func TestBodies(t *testing.T) {
 // A configured content type goes before the document's, but for forms: theirs says where parts end.
 func TestAConfiguredContentType(t *testing.T) {
 	r := record(t)
-	other := func(c *Config, _ *Options) { c.Headers = map[string]string{"content-type": "application/vnd.x+json", "cookie": "a=b"} }
+	other := func(c *Config, _ *Options) {
+		c.Headers = map[string]string{"content-type": "application/vnd.x+json", "cookie": "a=b"}
+	}
 	call(t, spec(t, r, posting("application/json: {}"), other), "post", nil, table{})
 	_, header, _ := r.last(t)
 	require.Equal(t, "application/vnd.x+json", header.Get("Content-Type"))
