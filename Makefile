@@ -96,7 +96,7 @@ test-luau: build ## the suites in tests/luau: each by itself, interpreted, and a
 test-install: build ## a program in another module, against what make install puts down
 	@tools/test-install
 
-test-mcp: build ## the official MCP conformance suite and reference clients (Node and Python; fetched once)
+test-mcp: build ## the official MCP conformance suite, reference clients and servers (Node and Python; fetched once)
 	@tools/test-mcp
 
 test-sanitize: test-native-san test-go-san test-race ## C, C++ and Go tests under ASan and UBSan with Luau's asserts, and -race

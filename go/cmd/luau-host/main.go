@@ -27,7 +27,7 @@ func run() int {
 	supervise.Main(os.Args)   // this process may stand between another of ours and a program
 	log.SetOutput(io.Discard) // libraries write there; what we have to say goes through slog
 	versions.Build.Version, versions.Build.Commit = version, commit
-	hostapp.StartPlayer = startPlayer
+	hostapp.StartPlayer, hostapp.StartChecker = startPlayer, startChecker
 	if self, err := os.Executable(); err == nil {
 		hostapp.StartServer = supervise.Starter(self)
 	}

@@ -21,16 +21,18 @@ func (r *run) Script() *sdkmod.Script { return r.script }
 func (r *run) Sources() []string {
 	names := []string{}
 	for _, s := range r.view.catalog.Sources() {
-		names = append(names, s.Ident)
+		if r.mayUse(s) {
+			names = append(names, s.Ident)
+		}
 	}
 	return names
 }
 
 // Source implements sdkmod.Host.
 func (r *run) Source(name string) (string, error) {
-	scope := r.view.catalog.Source(name)
-	if scope == nil {
-		return "", unknown(r.view.catalog.Unknown(name))
+	scope, err := r.scope(name)
+	if err != nil {
+		return "", err
 	}
 	return scope.Ident, nil
 }
@@ -38,7 +40,7 @@ func (r *run) Source(name string) (string, error) {
 // Functions implements sdkmod.Host.
 func (r *run) Functions(source string) []string {
 	names := []string{}
-	if scope := r.view.catalog.Source(source); scope != nil {
+	if scope, err := r.scope(source); err == nil {
 		for _, c := range scope.Callables {
 			names = append(names, c.Ident)
 		}

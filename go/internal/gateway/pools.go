@@ -48,7 +48,7 @@ func (p *pools) of(g *Gateway, c *catalog.Catalog, calling toolhost.Calling) (*e
 			Resolver: g.options.Resolver, MemoryLimit: memory,
 			Print: printed, Log: logged, Waited: waited,
 		},
-		engine.Program{Chunk: "=sdk", Around: prelude, AroundArgs: []any{names}},
+		engine.Program{Chunk: "=sdk", Around: sdkmod.Prelude + prelude, AroundArgs: []any{names}},
 		engine.PoolOptions{Limits: limits})
 	if err != nil {
 		return nil, err

@@ -25,7 +25,8 @@ type run struct {
 	view    *view
 	calling toolhost.Calling
 	client  string
-	script  *sdkmod.Script
+	script  *sdkmod.Script // nil: of a tool that has its own
+	may     []string       // sources that it may use; nil: all
 
 	calls    atomic.Int64
 	received atomic.Int64
@@ -170,15 +171,31 @@ func (r *run) end() (lines, files []string) {
 
 // found gives a function by the names that a script uses.
 func (r *run) found(source, name string) (*catalog.Callable, error) {
-	c := r.view.catalog
-	scope := c.Source(source)
-	if scope == nil {
-		return nil, unknown(c.Unknown(source))
+	scope, err := r.scope(source)
+	if err != nil {
+		return nil, err
 	}
 	if f := scope.Function(name); f != nil {
 		return f, nil
 	}
 	return nil, unknown(scope.Unknown(name))
+}
+
+// scope finds a source that the script may use.
+func (r *run) scope(name string) (*catalog.Scope, error) {
+	scope := r.view.catalog.Source(name)
+	if scope == nil {
+		return nil, unknown(r.view.catalog.Unknown(name))
+	}
+	if !r.mayUse(scope) {
+		return nil, &hostmod.PermissionError{Key: "servers", Message: fmt.Sprintf(
+			"calling the source %s: it is not in the servers that %s is granted (permissions: servers = [%q])", scope.Name, r.calling.Tool().Name, scope.Name)}
+	}
+	return scope, nil
+}
+
+func (r *run) mayUse(scope *catalog.Scope) bool {
+	return r.may == nil || slices.Contains(r.may, "*") || slices.Contains(r.may, scope.Name) || slices.Contains(r.may, scope.Ident)
 }
 
 func unknown(err error) error {

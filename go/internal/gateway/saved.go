@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
@@ -15,6 +16,22 @@ type SavedScript struct {
 	Params            map[string]any // JSON Schema of an object; nil: there are none
 	Code              string         // its chunk gets the arguments as `args`
 	By                string         // who saves it
+}
+
+// Wrapped is the script of a tool that a saved script is: invoke(ctx, args), around what the script says.
+func (s *SavedScript) Wrapped() string {
+	return `local async, json = require("async"), require("json")
+function invoke(ctx, args)
+	local said
+	local function result(value) said = { value } end
+	local function main()
+` + strings.TrimRight(s.Code, "\n") + `
+	end
+	local returned = main()
+	if said then return said[1] end
+	return returned
+end
+`
 }
 
 func (g *Gateway) saveFace() face {

@@ -1,10 +1,12 @@
 package hostapp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 )
@@ -47,7 +49,15 @@ func (p *Project) Check(ctx context.Context) (CheckReport, error) {
 	if err != nil {
 		return report, err
 	}
-	for _, f := range slices.Concat(p.strayPolicies(), p.strayKeys(), p.Set().Check(known)) {
+	types, err := p.checkTypes(ctx, p.warn)
+	if err != nil {
+		return report, err
+	}
+	ofTools := append(p.Set().Check(known), types...)
+	slices.SortStableFunc(ofTools, func(a, b tooldef.Finding) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	for _, f := range slices.Concat(p.strayPolicies(), p.strayKeys(), ofTools) {
 		if f.Severity == tooldef.Failure {
 			report.Failures++
 		}

@@ -15,6 +15,8 @@ import (
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/gateway"
 	"github.com/hukilau/hukilau/go/internal/gateway/upstream"
+	"github.com/hukilau/hukilau/go/internal/gateway/upstream/oauth"
+	"github.com/hukilau/hukilau/go/internal/hostmods/sdkmod"
 	"github.com/hukilau/hukilau/go/internal/module"
 	"github.com/hukilau/hukilau/go/internal/redact"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
@@ -55,6 +57,14 @@ type source struct {
 
 // Gateway is the one of the host; nil where there are no sources.
 func (h *Host) Gateway() *gateway.Gateway { return h.gateways.current.Load() }
+
+// sourcesFor are those that the tool of a call may use.
+func (h *Host) sourcesFor(calling toolhost.Calling) sdkmod.Host {
+	if g := h.Gateway(); g != nil {
+		return g.ForTool(calling)
+	}
+	return nil
+}
 
 // sources are those of the configuration and of the command line.
 func (p *Project) sources(flags SourceFlags) (config.Sources, config.Gateway, error) {
@@ -195,6 +205,10 @@ func (h *Host) connect(all config.Sources) (list []source, fresh int, err error)
 }
 
 func (h *Host) openServer(name string, c config.MCPServer) (gateway.Upstream, error) {
+	var who upstream.Authorizer
+	if c.URL != "" && (c.Auth.Type == "" || c.Auth.Type == config.OAuth) {
+		who = oauth.NewSource(h.Project.grants(), name, c.URL, nil)
+	}
 	server := upstream.Open(
 		upstream.Config{
 			Name: name, Command: c.Command, Args: c.Args, Env: c.Env, Dir: c.Cwd, URL: c.URL, Transport: transportOf(c), Headers: headersOf(c),
@@ -202,7 +216,7 @@ func (h *Host) openServer(name string, c config.MCPServer) (gateway.Upstream, er
 		},
 		upstream.Options{
 			Logger: h.Logger, Start: StartServer, Environ: os.Environ(), Redact: h.Project.redact, OnChange: h.upstreamChanged,
-			Client: upstream.Client{Elicitation: true, Sampling: true},
+			Client: upstream.Client{Elicitation: true, Sampling: true}, Authorize: who,
 		})
 	return gateway.NewMCPSource(server, c.Description), nil
 }
@@ -248,6 +262,9 @@ func (h *Host) newGateway(list []source, all config.Sources, c config.Gateway) (
 	}
 	for _, s := range list {
 		o.Upstreams = append(o.Upstreams, s.upstream)
+	}
+	if c.SaveScripts {
+		o.Save = h.saveScript
 	}
 	var err error
 	if o.Resolver, err = gatewayResolver(); err != nil {

@@ -21,7 +21,7 @@ func (h *Host) openAPI(name string, c config.API) gateway.Upstream {
 		spec = h.Project.Config().Path(spec)
 	}
 	of := openapi.Config{
-		Name: name, Spec: spec, BaseURL: c.BaseURL, Auth: credentials(c), Headers: withKey(c), ServerVariables: c.Variables,
+		Name: name, Spec: spec, BaseURL: c.BaseURL, Auth: credentials(c), Headers: c.Headers, ServerVariables: c.Variables,
 		Include: selection(c.Include), Exclude: selection(c.Exclude),
 	}
 	return gateway.OpenAPISource(of, openapi.Options{
@@ -51,8 +51,9 @@ func credentials(c config.API) map[string]openapi.Credential {
 		case config.BasicAuth:
 			all[scheme] = openapi.Credential{Username: a.User, Password: a.Password}
 		case config.KeyAuth:
-			if a.Name == "" {
-				all[scheme] = openapi.Credential{Key: a.Key}
+			all[scheme] = openapi.Credential{Key: a.Key, In: a.In, Name: a.Name}
+			if a.Name != "" && a.In == "" {
+				all[scheme] = openapi.Credential{Key: a.Key, In: "header", Name: a.Name}
 			}
 		case config.OAuth2:
 			all[scheme] = openapi.Credential{ClientID: a.ClientID, ClientSecret: a.ClientSecret, TokenURL: a.TokenURL, Scopes: a.Scopes}
@@ -63,18 +64,6 @@ func credentials(c config.API) map[string]openapi.Credential {
 		add(scheme, auth)
 	}
 	return all
-}
-
-// withKey are the headers of each call, with a key that the configuration puts into one itself.
-func withKey(c config.API) map[string]string {
-	if c.Auth.Type != config.KeyAuth || c.Auth.Name == "" || c.Auth.In != "header" && c.Auth.In != "" {
-		return c.Headers
-	}
-	headers := map[string]string{c.Auth.Name: c.Auth.Key}
-	for name, value := range c.Headers {
-		headers[name] = value
-	}
-	return headers
 }
 
 // readDocument reads a file of a document. Links that lead out of its folder are errors.

@@ -81,6 +81,7 @@ func (p *Project) NewHost(ctx context.Context, o HostOptions) (*Host, error) {
 		MaxRuns: c.Server.MaxRuns, Queue: queueOf(c.Server),
 		Environ: o.tape.environ, Folder: p.Folder, Resolver: h.resolver, HTTP: h.clients.of,
 		Store: s, Redact: p.redact, Logger: logger, Models: h.models.find, Modules: h.music.modules, Tracer: traces.tracer(),
+		Sources: h.sourcesFor,
 	}
 	if o.tape != nil {
 		h.clients.wrap, options.Outside = o.tape.session.Transport, o.tape.session.Outside

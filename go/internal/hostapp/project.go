@@ -265,7 +265,11 @@ func (p *Project) readConfig() (*config.Config, error) {
 
 // dirs are where tools are.
 func (p *Project) dirs(c *config.Config) []string {
-	return append(slices.Clone(p.usualDirs(c)), p.also...)
+	dirs := append(slices.Clone(p.usualDirs(c)), p.also...)
+	if saved := p.savedIn(c); len(p.given) == 0 && isFolder(saved) {
+		dirs = append(dirs, saved)
+	}
+	return dirs
 }
 
 func (p *Project) usualDirs(c *config.Config) []string {
@@ -275,10 +279,11 @@ func (p *Project) usualDirs(c *config.Config) []string {
 	if c.Tools.Dirs != nil {
 		return c.Tools.Dirs
 	}
-	if usual := filepath.Join(p.Folder, "tools"); isFolder(usual) {
-		return []string{usual}
+	var usual []string
+	if folder := filepath.Join(p.Folder, "tools"); isFolder(folder) {
+		usual = append(usual, folder)
 	}
-	return nil
+	return usual
 }
 
 // openRoots opens the folders that tools are read from: the project's, and those outside of it that are named.

@@ -11,6 +11,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/program"
 	"github.com/hukilau/hukilau/go/internal/cli/versions"
 	"github.com/hukilau/hukilau/go/internal/hostcli/approvalscmd"
+	"github.com/hukilau/hukilau/go/internal/hostcli/checkcmd"
 	"github.com/hukilau/hukilau/go/internal/hostcli/gatewaycmd"
 	"github.com/hukilau/hukilau/go/internal/hostcli/logcmd"
 	"github.com/hukilau/hukilau/go/internal/hostcli/mcpcmd"
@@ -28,6 +29,7 @@ func Root() *cobra.Command {
 	root.SetFlagErrorFunc(exit.FlagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(
+		checkcmd.Command(),
 		toolcmd.Command(), gatewaycmd.Command(), servecmd.Command(), mcpcmd.Command(), logcmd.Command(), approvalscmd.Command(),
 	)
 	return root

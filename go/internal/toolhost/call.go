@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/hostmods/sdkmod"
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/models"
 	"github.com/hukilau/hukilau/go/internal/schema"
@@ -98,6 +100,9 @@ type call struct {
 	budget     *models.Budget   // of tokens; shared with the calls that it makes
 	spent      spent
 	told       told
+
+	sources  sync.Once
+	upstream sdkmod.Host // of those that the tool may call; nil: none
 }
 
 // run is the pipeline: look at the session, find, validate, defaults, permission, rate, approval, run, validate the result.

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hukilau/hukilau/go/internal/hostmods/sdkmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
 )
 
@@ -84,6 +85,10 @@ func (x *callContext) Value(key any) any {
 	switch key.(type) {
 	case callKey, toolmod.HostKey:
 		return x.call
+	case sdkmod.HostKey:
+		if host := x.call.sdk(); host != nil {
+			return host
+		}
 	}
 	x.mu.Lock()
 	timed := x.timed

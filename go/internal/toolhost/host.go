@@ -16,6 +16,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/hostmods/httpmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/kvmod"
+	"github.com/hukilau/hukilau/go/internal/hostmods/sdkmod"
 	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
@@ -53,8 +54,10 @@ type Options struct {
 	Redact   func(string) string                    // takes secrets out of what is shown; nil: nothing is secret
 	Logger   *slog.Logger                           // nil: nothing is logged
 	Models   func(name string) (Model, bool)        // by the name in the config; nil: there are none
-	Tracer   trace.Tracer                           // of OpenTelemetry; nil: nothing is traced
-	Now      func() time.Time                       // nil: time.Now
+	// Sources are the MCP servers and services that the tool of a call may use, by its permissions; nil: none.
+	Sources func(Calling) sdkmod.Host
+	Tracer  trace.Tracer     // of OpenTelemetry; nil: nothing is traced
+	Now     func() time.Time // nil: time.Now
 	// Outside is what one call sees of the world, by its tool and its arguments as JSON. All calls have VMs as new
 	// then, whatever their isolation. nil: the real one.
 	Outside func(ctx context.Context, tool string, args []byte) *hostmod.Outside

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
+	"github.com/hukilau/hukilau/go/internal/hostmods/sdkmod"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -87,6 +88,15 @@ func (c Calling) Sink() Sink { return c.call.req.Sink }
 
 // Waited notes a host call that the log is to have.
 func (c Calling) Waited(w engine.Wait) { c.call.waited(w) }
+
+// sdk is what the script of a tool reaches of sources; nil: it reaches none.
+func (c *call) sdk() sdkmod.Host {
+	if c.tool.Native != nil || c.host.options.Sources == nil {
+		return nil
+	}
+	c.sources.Do(func() { c.upstream = c.host.options.Sources(Calling{c}) })
+	return c.upstream
+}
 
 // refusedBy is the Error that a Go function ended with, where it is one.
 func refusedBy(err error) *Error {

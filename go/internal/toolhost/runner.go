@@ -12,6 +12,7 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/hostmods/builtin"
+	"github.com/hukilau/hukilau/go/internal/hostmods/sdkmod"
 	"github.com/hukilau/hukilau/go/internal/hostmods/toolmod"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
@@ -71,6 +72,9 @@ func (r *runner) newPool() (*engine.Pool, error) {
 	}
 	o := &r.host.options
 	program := engine.Program{Chunk: r.tool.Chunk, Source: r.tool.Source, Around: prelude, AroundArgs: r.aroundArgs()}
+	if slices.Contains(program.AroundArgs[1].([]string), "sdk") {
+		program.Around = sdkmod.Prelude + prelude
+	}
 	if o.Outside != nil {
 		program.Before = outside
 	}
@@ -98,7 +102,7 @@ func (r *runner) config() (*engine.Config, error) {
 		}
 		parts.HTTP = module
 	}
-	modules := append(builtin.Modules(parts), toolmod.Module{})
+	modules := append(builtin.Modules(parts), toolmod.Module{}, sdkmod.Module{})
 	if o.Modules != nil {
 		modules = append(modules, o.Modules(r.tool)...)
 	}
@@ -123,7 +127,7 @@ func (r *runner) grants() *hostmod.Grants {
 // parts are what the prelude can make before the first call: what the script has no word for is not made, as
 // an image with everything takes longer to reset.
 var (
-	parts = []string{"http", "log", "tools", "json", "env", "fs", "base64", "crypto", "sleep"}
+	parts = []string{"http", "log", "tools", "json", "env", "fs", "base64", "crypto", "sleep", "sdk"}
 	words = regexp.MustCompile(`[A-Za-z_]\w*`)
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -96,6 +97,13 @@ func TestGeneratedDefinitions(t *testing.T) {
 		assert.Empty(t, errors(source, whole), source)
 		assert.Empty(t, errors(source, luautype.DefinitionsFor(made, options, luautype.Mentioned(source))), "with what it mentions: %s", source)
 	}
+	for name, text := range luautype.Stubs(made, options) {
+		if !strings.HasSuffix(name, ".d.luau") {
+			found, err := c.Check(context.Background(), typecheck.Request{Source: text, Definitions: typecheck.NewDefinitions(whole)})
+			require.NoError(t, err)
+			assert.Empty(t, found, name)
+		}
+	}
 	for source, want := range map[string]string{
 		`print(sdk.pets.create({ name = "x" }).nme)`:              "nme",
 		`sdk.pets.create({ nam = "x" })`:                          "name",
@@ -112,4 +120,24 @@ func TestGeneratedDefinitions(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Names of sources and functions that mean something in definitions do no harm there.
+func TestGeneratedDefinitionsOfOddNames(t *testing.T) {
+	c, _ := checker(t, typecheck.Options{})
+	names := []string{"class", "extern", "declare", "type", "export", "continue", "read", "write", "self", "string", "end", "Promise", "sdk", "with", "a b", "é", "\"", "x_Y"}
+	var sources []*catalog.Source
+	var script strings.Builder
+	for _, name := range names {
+		s := &catalog.Source{Name: name, Kind: catalog.MCP}
+		for _, tool := range names {
+			s.Functions = append(s.Functions, catalog.Function{Name: tool, Result: map[string]any{"$ref": "#/$defs/" + name}, Defs: map[string]any{name: true}})
+			fmt.Fprintf(&script, "sdk[%s][%s]()\n", catalog.Quote(name), catalog.Quote(tool))
+		}
+		sources = append(sources, s)
+	}
+	definitions := luautype.Definitions(catalog.New(nil, sources), luautype.DefinitionOptions{})
+	found, err := c.Check(context.Background(), typecheck.Request{Source: script.String(), Definitions: typecheck.NewDefinitions(definitions)})
+	require.NoError(t, err)
+	require.Empty(t, found)
 }

@@ -251,6 +251,9 @@ func moduleCycle(f *Finding, r raw, _ Request) {
 
 func compare(f *Finding, r raw, _ Request) {
 	f.Kind, f.Message = TypeMismatch, fmt.Sprintf("%s and %s are never equal", typed(r.Wanted), typed(r.Given))
+	if name := nearText(r); name != "" {
+		f.Hint = fmt.Sprintf("did you mean %s?", name)
+	}
 }
 
 func methodCall(hint string) func(*Finding, raw, Request) {

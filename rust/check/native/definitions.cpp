@@ -107,8 +107,10 @@ void Sources::clear()
 // What the engine takes from every script.
 static const char* const kGone[] = {"getfenv", "setfenv", "newproxy", "loadstring", "collectgarbage", "gcinfo"};
 
-// What is otherwise than Luau's analysis says. A failed call gives an error, and not what the function returns.
+// What is otherwise than Luau's analysis says. A failed call gives an error, and not what the function returns; any value
+// may be asked for its metatable.
 static const char kOverride[] = R"(
+declare function getmetatable(value: any): any
 declare function pcall<A..., R...>(f: (A...) -> R..., ...: A...): (boolean, ...any)
 declare function xpcall<E, A..., R1..., R2...>(f: (A...) -> R1..., err: (E) -> R2..., ...: A...): (boolean, ...any)
 )";

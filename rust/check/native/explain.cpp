@@ -4,6 +4,10 @@
 #include "types.h"
 
 #include "Luau/Error.h"
+#include "Luau/ToString.h"
+#include "Luau/TypePack.h"
+
+#include <algorithm>
 
 using namespace Luau;
 
@@ -119,8 +123,64 @@ struct Explainer
 
     void operator()(const TypeMismatch& e)
     {
+        if (inFreeList())
+            return;
         explainMismatch(e, f);
         inArgument();
+        if (literalFits(e.wantedType))
+            f.kind = "";
+    }
+
+    // Luau wants the items of a list to be of the first one's type where nobody said what they are.
+    bool inFreeList() const
+    {
+        const AstExprTable* list = s.tree.literalAround(error.location);
+        const TypeId* wanted = list ? s.module.astExpectedTypes.find(list) : nullptr;
+        if (!list || !wanted || isAny(*wanted))
+            return list != nullptr;
+        TypeId type = follow(*wanted); // of a local without annotation: the list's own
+        return get<GenericType>(type) || get<FreeType>(type) || type == typeAt(s, list);
+    }
+
+    // Whether the field of the literal that the finding is about fits after all: a literal has no other owner, so that
+    // its fields need not be of exactly the wanted type.
+    bool literalFits(TypeId wanted) const
+    {
+        const AstExpr* expr = s.tree.exprAt(error.location);
+        std::string rest = literalField;
+        while (expr && !rest.empty())
+        {
+            auto* literal = expr->as<AstExprTable>();
+            const TableType* table = tableOf(wanted);
+            if (!literal || !table)
+                return false;
+            std::string key = takeKey(rest);
+            TypeId type = fieldType(table, key);
+            if (!type && table->indexer)
+                type = table->indexer->indexResultType;
+            expr = itemOf(literal, key);
+            if (!type)
+                return false;
+            wanted = type;
+        }
+        TypeId given = expr && !literalField.empty() ? typeAt(s, expr) : nullptr;
+        return given && covers(wanted, given);
+    }
+
+    static std::string takeKey(std::string& path)
+    {
+        std::string key = path.substr(0, path.find('.'));
+        path = key.size() < path.size() ? path.substr(key.size() + 1) : "";
+        return key;
+    }
+
+    static const AstExpr* itemOf(const AstExprTable* table, const std::string& key)
+    {
+        for (const AstExprTable::Item& item : table->items)
+            if (auto* name = item.key ? item.key->as<AstExprConstantString>() : nullptr)
+                if (key == std::string_view(name->value.data, name->value.size))
+                    return item.value;
+        return nullptr;
     }
 
     void operator()(const MissingProperties& e)
@@ -129,8 +189,11 @@ struct Explainer
         inArgument();
     }
 
+    std::string literalField; // as f.field, from the expression that Luau names
+
     void inArgument()
     {
+        literalField = f.field;
         place();
         std::string outer;
         const AstExprCall* call = s.tree.inArguments(error.location, outer);
@@ -142,6 +205,13 @@ struct Explainer
 
     void operator()(const CountMismatch& e)
     {
+        const AstExprCall* call = s.tree.argumentAt(error.location);
+        if (!call)
+            call = s.tree.callAt(error.location);
+        // A call in the last place gives as many values as it has: type(next(t)).
+        bool spread = call && call->args.size > 0 && call->args.size <= e.expected && e.actual > e.expected;
+        if (s.tree.isIterated(error.location) || spread)
+            return;
         f.kind = e.context == CountMismatch::Arg ? "argument_count" : "value_count";
         f.name = e.function;
         f.wanted = std::to_string(e.expected);
@@ -194,8 +264,23 @@ struct Explainer
         f.path = chain(s.tree.exprAt(error.location));
     }
 
+    // What the old solver cannot call and the engine can: what is iterated, one of several functions.
+    bool mayBeCalled(TypeId type) const
+    {
+        type = follow(type);
+        if (s.tree.isIterated(error.location) && !get<PrimitiveType>(type))
+            return true;
+        if (auto* many = get<UnionType>(type))
+            return std::all_of(
+                begin(many), end(many), [](TypeId t) { return get<FunctionType>(follow(t)) || isAny(t); }
+            );
+        return isAny(type);
+    }
+
     void operator()(const CannotCallNonFunction& e)
     {
+        if (mayBeCalled(e.ty))
+            return;
         f.kind = "not_a_function";
         f.given = printed(e.ty);
         const AstExprCall* call = s.tree.calleeAt(error.location);
@@ -228,9 +313,26 @@ struct Explainer
         f.name = e.modulePath;
     }
 
+    // "Type A cannot be compared with B". After `assert(x == "a")` a variable has that one value for the old solver, also
+    // when it was assigned since.
+    bool comparison(const std::string& message)
+    {
+        static const std::string head = "Type ", middle = " cannot be compared with ";
+        size_t at = message.find(middle);
+        if (message.compare(0, head.size(), head) != 0 || at == std::string::npos)
+            return false;
+        f.wanted = message.substr(head.size(), at - head.size());
+        f.given = message.substr(at + middle.size());
+        auto one = [](const std::string& type) { return type[0] == '"' && type.find('|') == std::string::npos; };
+        f.kind = one(f.wanted) && (f.given == "number" || one(f.given)) ? "" : "compare";
+        return true;
+    }
+
     // Type functions are for the new solver; the engine takes them.
     void operator()(const GenericError& e)
     {
+        if (comparison(e.message))
+            return;
         f.kind = e.message == "This syntax is not supported" ? "" : "other";
     }
 
@@ -258,10 +360,32 @@ struct Explainer
     {
         f.kind = "dot";
     }
+    // Functions need not say what they return, and may end by a call that never does.
     void operator()(const FunctionExitsWithoutReturning&)
     {
-        f.kind = "no_return";
+        const AstExprFunction* function = s.tree.functionBefore(error.location.end);
+        if (!function || (function->returnAnnotation && !neverEnds(function->body)))
+            f.kind = "no_return";
     }
+
+    bool neverEnds(const AstStatBlock* body) const
+    {
+        if (body->body.size == 0)
+            return false;
+        const AstStat* last = body->body.data[body->body.size - 1];
+        if (auto* loop = last->as<AstStatWhile>())
+        {
+            auto* always = loop->condition->as<AstExprConstantBool>();
+            return always && always->value;
+        }
+        auto* stat = last->as<AstStatExpr>();
+        auto* call = stat ? stat->expr->as<AstExprCall>() : nullptr;
+        TypeId callee = call ? typeAt(s, call->func) : nullptr;
+        auto* function = callee ? get<FunctionType>(callee) : nullptr;
+        std::optional<TypeId> result = function ? first(function->retTypes) : std::nullopt;
+        return result && get<NeverType>(follow(*result));
+    }
+
     void operator()(const CodeTooComplex&)
     {
         f.kind = "too_complex";
@@ -298,13 +422,7 @@ struct Explainer
             auto* table = expr->as<AstExprTable>();
             if (!table)
                 return;
-            std::string key = rest.substr(0, rest.find('.'));
-            rest = key.size() < rest.size() ? rest.substr(key.size() + 1) : "";
-            const AstExpr* next = nullptr;
-            for (const AstExprTable::Item& item : table->items)
-                if (auto* name = item.key ? item.key->as<AstExprConstantString>() : nullptr)
-                    if (key == std::string_view(name->value.data, name->value.size))
-                        next = item.value;
+            const AstExpr* next = itemOf(table, takeKey(rest));
             if (!next)
                 return;
             expr = next;
@@ -323,10 +441,10 @@ Findings explain(const Subject& s)
         if (findings.size() >= kMostFindings)
             break;
         // Functions and scripts may return this here and that there; Luau wants one type of a script.
-        bool returns = (get<TypeMismatch>(error) || get<CountMismatch>(error)) && s.tree.isFinalReturn(error.location);
+        bool returns = (get<TypeMismatch>(error) || get<CountMismatch>(error)) && s.tree.isFreeReturn(error.location);
         if (containsParseErrorName(error) || returns)
             continue;
-        Explainer explainer{s, error, {}};
+        Explainer explainer{s, error, {}, {}};
         explainer.f.module = s.module.name;
         explainer.f.location = error.location;
         visit(explainer, error.data);

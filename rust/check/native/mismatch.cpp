@@ -16,17 +16,44 @@ static bool isText(TypeId type)
     return primitive && primitive->type == PrimitiveType::String;
 }
 
-// Whether a value of the given type may well be what is wanted. A string that the checker does not know may be one of
-// several wanted ones.
-static bool covers(TypeId wanted, TypeId given)
+// Types may have many ways through them: after so many questions there is no answer.
+constexpr int kMostSteps = 2000;
+
+static bool covers(TypeId wanted, TypeId given, int& steps);
+
+static bool coversTable(const TableType* wanted, const TableType* given, int& steps)
 {
+    for (const auto& [name, property] : wanted->props)
+    {
+        TypeId type = fieldType(wanted, name), other = fieldType(given, name);
+        if (!type || (other ? !covers(type, other, steps) : !mayBeNil(type)))
+            return false;
+    }
+    if (given->indexer && wanted->indexer)
+        return covers(wanted->indexer->indexType, given->indexer->indexType, steps) &&
+               covers(wanted->indexer->indexResultType, given->indexer->indexResultType, steps);
+    return !given->indexer;
+}
+
+bool covers(TypeId wanted, TypeId given)
+{
+    int steps = 0;
+    return covers(wanted, given, steps);
+}
+
+static bool covers(TypeId wanted, TypeId given, int& steps)
+{
+    if (++steps > kMostSteps)
+        return false;
     wanted = follow(wanted), given = follow(given);
     if (wanted == given || isAny(wanted) || isAny(given))
         return true;
     if (auto* many = get<UnionType>(given))
-        return std::all_of(begin(many), end(many), [&](TypeId option) { return covers(wanted, option); });
+        return std::all_of(begin(many), end(many), [&](TypeId option) { return covers(wanted, option, steps); });
     if (auto* many = get<UnionType>(wanted))
-        return std::any_of(begin(many), end(many), [&](TypeId option) { return covers(option, given); });
+        return std::any_of(begin(many), end(many), [&](TypeId option) { return covers(option, given, steps); });
+    if (auto* table = get<TableType>(wanted))
+        return get<TableType>(given) && coversTable(table, get<TableType>(given), steps);
     auto* one = get<PrimitiveType>(wanted);
     if (auto* other = get<PrimitiveType>(given))
         return one ? one->type == other->type

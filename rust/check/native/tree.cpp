@@ -8,7 +8,7 @@ namespace lc
 struct Collector : AstVisitor
 {
     Tree& tree;
-    int depth = 0; // of functions
+    const AstExprFunction* inside = nullptr;
 
     explicit Collector(Tree& tree) : tree(tree) {}
 
@@ -56,21 +56,32 @@ struct Collector : AstVisitor
         visit(static_cast<AstExpr*>(function));
         for (AstLocal* arg : function->args)
             add(arg);
-        depth++;
+        tree.ends[Tree::place(function->location.end)] = function;
+        const AstExprFunction* outside = inside;
+        inside = function;
         function->body->visit(this);
-        depth--;
+        inside = outside;
         return false;
     }
 
     bool visit(AstStatReturn* stat) override
     {
-        if (depth == 0)
-            tree.finalReturns.insert(Tree::place(stat->location));
+        if (!inside || !inside->returnAnnotation)
+            tree.freeReturns.insert(Tree::place(stat->location));
         return true;
     }
 
     bool visit(AstStatLocal* stat) override
     {
+        for (AstLocal* var : stat->vars)
+            add(var);
+        return true;
+    }
+
+    bool visit(AstStatForIn* stat) override
+    {
+        for (AstExpr* value : stat->values)
+            tree.iterated.insert(Tree::place(value->location));
         for (AstLocal* var : stat->vars)
             add(var);
         return true;
@@ -115,10 +126,14 @@ Tree::Tree(AstStatBlock* root)
     root->visit(&collector);
 }
 
+unsigned long long Tree::place(Position at)
+{
+    return (unsigned long long)at.line << 32 | at.column;
+}
+
 Tree::Place Tree::place(Location at)
 {
-    auto pack = [](Position p) { return (unsigned long long)p.line << 32 | p.column; };
-    return {pack(at.begin), pack(at.end)};
+    return {place(at.begin), place(at.end)};
 }
 
 template<typename Map>
@@ -145,6 +160,17 @@ const AstExpr* Tree::exprAt(Location at) const
     return lookup(exprs, place(at));
 }
 
+const AstExprTable* Tree::literalAround(Location at) const
+{
+    auto it = items.find(place(at));
+    return it == items.end() ? nullptr : it->second.table;
+}
+
+const AstExprFunction* Tree::functionBefore(Position end) const
+{
+    return lookup(ends, place(end));
+}
+
 const AstExprCall* Tree::inArguments(Location at, std::string& field) const
 {
     std::vector<const std::string*> keys;
@@ -169,11 +195,6 @@ void extendField(std::string& path, const std::string& name)
         path += "[]";
     else
         path += path.empty() ? name : "." + name;
-}
-
-bool Tree::isFinalReturn(Location at) const
-{
-    return finalReturns.count(place(at)) != 0;
 }
 
 // Names longer than this are cut: the text goes into a message.

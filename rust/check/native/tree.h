@@ -23,8 +23,21 @@ public:
     const Luau::AstExprCall* callAt(Luau::Location at) const;
     const Luau::AstExpr* exprAt(Luau::Location at) const;
 
-    // Whether a return statement of the script itself, not of a function in it, stands at this place.
-    bool isFinalReturn(Luau::Location at) const;
+    // Whether a return statement stands at this place, of the script itself or of a function that does not say what it
+    // returns.
+    bool isFreeReturn(Luau::Location at) const
+    {
+        return freeReturns.count(place(at)) != 0;
+    }
+    // Whether a for loop goes over the expression at this place.
+    bool isIterated(Luau::Location at) const
+    {
+        return iterated.count(place(at)) != 0;
+    }
+    // The literal that has the value at this place in it; nullptr: none.
+    const Luau::AstExprTable* literalAround(Luau::Location at) const;
+    // The function that ends there.
+    const Luau::AstExprFunction* functionBefore(Luau::Position end) const;
     // Whether something is assigned to the expression at this place.
     bool isTarget(Luau::Location at) const
     {
@@ -49,6 +62,7 @@ public:
 private:
     friend struct Collector;
     using Place = std::pair<unsigned long long, unsigned long long>;
+    static unsigned long long place(Luau::Position at);
     static Place place(Luau::Location at);
 
     std::map<Place, const Luau::AstExpr*> exprs;
@@ -59,7 +73,8 @@ private:
         std::string key; // "" of an item of a list
     };
     std::map<Place, Item> items; // by the place of the value
-    std::set<Place> finalReturns, targets;
+    std::set<Place> freeReturns, targets, iterated;
+    std::map<unsigned long long, const Luau::AstExprFunction*> ends;
     std::set<std::string> assigned, assignedFields;
 };
 

@@ -1,5 +1,7 @@
 #include "types.h"
 
+#include <algorithm>
+
 #include "Luau/ToString.h"
 #include "Luau/TypePack.h"
 
@@ -78,6 +80,8 @@ bool isDeclared(TypeId type)
 bool isAny(TypeId type)
 {
     type = follow(type);
+    if (auto* many = get<UnionType>(type))
+        return std::any_of(begin(many), end(many), [](TypeId option) { return isAny(option); });
     return get<AnyType>(type) || get<ErrorType>(type) || get<UnknownType>(type);
 }
 

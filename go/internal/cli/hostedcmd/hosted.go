@@ -13,6 +13,7 @@ import (
 var HandOver = func(args []string) error { return errors.New("luau-host cannot be started from here") }
 
 var verbs = []struct{ name, short string }{
+	{"check", "Type-check scripts without running them"},
 	{"tool", "Make, test, list, check and call tools"},
 	{"gateway", "Let scripts call MCP servers and OpenAPI services"},
 	{"serve", "Serve tools over HTTP and MCP"},

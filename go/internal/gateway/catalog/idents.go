@@ -20,11 +20,12 @@ const (
 var keywords = setOf(`and break do else elseif end false for function if in local nil not or repeat return then true
 	until while`)
 
-// builtins are the global names of Luau, and those that the gateway gives to every script.
+// builtins are the global names of Luau, those that the gateway gives to every script, and those that definitions
+// cannot declare.
 var builtins = setOf(`_G _VERSION assert bit32 buffer collectgarbage coroutine debug error gcinfo getfenv getmetatable
 	integer io ipairs loadstring math module newproxy next os package pairs pcall print rawequal rawget rawlen rawset
 	require select setfenv setmetatable shared string table task tonumber tostring type typeof unpack utf8 vector xpcall
-	__native arg args read_result result script sdk`)
+	__native arg args read_result result script sdk class extern`)
 
 func setOf(words string) map[string]bool {
 	set := map[string]bool{}

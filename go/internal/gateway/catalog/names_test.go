@@ -156,11 +156,12 @@ func TestSuggestedNames(t *testing.T) {
 }
 
 func TestGlobals(t *testing.T) {
-	c := New(nil, []*Source{server("string", "x"), server("sdk", "x"), server("github", "x"), server("result")})
+	c := New(nil, []*Source{server("string", "x"), server("sdk", "x"), server("github", "x"), server("result"), server("class")})
 	assert.False(t, c.Source("string").Global)
 	assert.Equal(t, "string", c.Source("string").Ident)
 	assert.False(t, c.Source("sdk").Global)
 	assert.False(t, c.Source("result").Global)
+	assert.False(t, c.Source("class").Global)
 	assert.True(t, c.Source("github").Global)
 }
 

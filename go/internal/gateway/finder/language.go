@@ -34,5 +34,8 @@ var synonyms = func() map[string][]string {
 		}
 	}
 	all["pr"] = []string{stem("pull"), stem("request")}
+	for _, word := range []string{"my", "me", "i"} {
+		all[word] = []string{stem("authenticated")}
+	}
 	return all
 }()

@@ -3,6 +3,7 @@ package finder
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -37,10 +38,13 @@ type Hit struct {
 	Signature string // whole, or "" where there was no room
 }
 
-// BM25's own numbers.
+// BM25's own numbers, and what words of names and titles count beside it: the more, the less else is in them.
 const (
 	saturation = 1.2
-	byLength   = 0.6
+	byLength   = 0.5
+	forName    = 1.4
+	forTitle   = 1.4
+	whatever   = 0.3 // the share that does not depend on what else is there
 )
 
 // What an exact name adds to a score, so that it comes first.
@@ -66,6 +70,7 @@ func (i *Index) Search(query string, o SearchOptions) []Hit {
 type term struct {
 	word   string
 	stands []stand
+	extra  bool // it need not be met
 }
 
 type stand struct {
@@ -77,27 +82,36 @@ type stand struct {
 type scoring struct {
 	whole  *whole
 	terms  []term
-	scores [][]float32 // by part and function
-	met    [][]uint8   // how many terms a function has
+	wanted int      // terms that are not extra
+	marks  [][]mark // by part and function
+}
+
+// mark is what one function got.
+type mark struct {
+	text, name, title           float32
+	met                         uint32 // the terms that it has
+	nameMet, titleMet, nameHits uint32
 }
 
 func (i *Index) scores(query string) *scoring {
 	w := i.build()
 	s := &scoring{whole: w, terms: w.terms(query)}
 	for _, p := range w.parts {
-		s.scores = append(s.scores, make([]float32, len(p.lengths)))
-		s.met = append(s.met, make([]uint8, len(p.lengths)))
+		s.marks = append(s.marks, make([]mark, len(p.docs)))
 	}
-	for _, t := range s.terms {
-		for k, other := range t.stands {
-			s.add(other, k == 0)
+	for k, t := range s.terms {
+		if !t.extra {
+			s.wanted++
+		}
+		for _, other := range t.stands {
+			s.add(k, other)
 		}
 	}
 	return s
 }
 
-// add counts one word. What stands for another word counts less.
-func (s *scoring) add(word stand, first bool) {
+// add counts one word. What stands for another word counts less, and a term counts once in a name.
+func (s *scoring) add(k int, word stand) {
 	frequency := 0
 	for _, p := range s.whole.parts {
 		frequency += len(p.postings[word.word])
@@ -105,36 +119,57 @@ func (s *scoring) add(word stand, first bool) {
 	if frequency == 0 {
 		return
 	}
-	n := float64(s.whole.count)
-	rarity := float32(math.Log(1 + (n-float64(frequency)+0.5)/(float64(frequency)+0.5)))
-	for k, p := range s.whole.parts {
+	n, bit := float64(s.whole.count), uint32(1)<<k
+	rarity := float32(math.Log(1+(n-float64(frequency)+0.5)/(float64(frequency)+0.5))) * word.share
+	for i, p := range s.whole.parts {
+		marks := s.marks[i]
 		for _, hit := range p.postings[word.word] {
-			length := p.lengths[hit.doc] / s.whole.length
-			tf := hit.weight * (saturation + 1) / (hit.weight + saturation*(1-byLength+byLength*length))
-			s.scores[k][hit.doc] += rarity * tf * word.share
-			if first {
-				s.met[k][hit.doc]++
+			m := &marks[hit.doc]
+			length := p.docs[hit.doc].length / s.whole.length
+			m.text += rarity * hit.weight * (saturation + 1) / (hit.weight + saturation*(1-byLength+byLength*length))
+			if hit.name && m.nameMet&bit == 0 {
+				m.name += rarity
+				m.nameMet |= bit
 			}
+			if hit.title && m.titleMet&bit == 0 {
+				m.title += rarity
+				m.titleMet |= bit
+			}
+			if word.share == 1 && hit.name {
+				m.nameHits |= bit
+			}
+			m.met |= bit
 		}
 	}
+}
+
+// score is what all marks of a function come to.
+func (s *scoring) score(m *mark, d *doc) float64 {
+	share := func(met uint32, all float32) float32 {
+		return whatever + (1-whatever)*min(1, float32(bits.OnesCount32(met))/max(1, all))
+	}
+	total := m.text + forName*m.name*share(m.nameMet, d.name) + forTitle*m.title*share(m.titleMet, d.title)
+	return float64(total) * (0.4 + 0.6*min(1, float64(bits.OnesCount32(m.met))/float64(max(1, s.wanted))))
 }
 
 // terms are the words of a query, with what they may mean. Words that say nothing count only where there are no
 // others.
 func (w *whole) terms(query string) []term {
-	var all, telling []string
+	var all, telling, extra []string
 	words(query, func(word string) {
 		if len(all) < maxQueryWords && !slices.Contains(all, word) {
 			all = append(all, word)
 			if !silent[word] {
 				telling = append(telling, word)
+			} else if slices.ContainsFunc(synonyms[word], w.has) {
+				extra = append(extra, word)
 			}
 		}
 	})
 	if len(telling) > 0 {
 		all = telling
 	}
-	terms := make([]term, 0, len(all)+1)
+	terms := make([]term, 0, len(all)+len(extra)+1)
 	for _, word := range all {
 		t := term{word: word, stands: []stand{{word, 1}}}
 		if !w.has(word) {
@@ -145,8 +180,15 @@ func (w *whole) terms(query string) []term {
 		}
 		terms = append(terms, t)
 	}
+	for _, word := range extra {
+		t := term{word: word, extra: true}
+		for _, same := range synonyms[word] {
+			t.stands = append(t.stands, stand{same, 0.8})
+		}
+		terms = append(terms, t)
+	}
 	if joined := strings.ToLower(strings.Join(strings.FieldsFunc(query, func(r rune) bool { return classOf(r) == other }), "")); len(all) > 1 && w.has(joined) {
-		terms = append(terms, term{word: joined, stands: []stand{{joined, 1}}})
+		terms = append(terms, term{word: joined, stands: []stand{{joined, 1}}, extra: true})
 	}
 	return terms
 }
@@ -211,17 +253,17 @@ func (s *scoring) best(query string, want func(*catalog.Callable) bool, limit in
 	name := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(query), "sdk."))
 	var best []Hit
 	for k, p := range s.whole.parts {
-		for doc, score := range s.scores[k] {
-			f := p.scope.Callables[doc]
-			bonus := s.bonus(name, f, s.met[k][doc])
-			if score == 0 && bonus < sameName || !want(f) {
+		for i := range s.marks[k] {
+			f, m := p.scope.Callables[i], &s.marks[k][i]
+			bonus := s.bonus(name, f, m, &p.docs[i])
+			if m.met == 0 && bonus == 0 || !want(f) {
 				continue
 			}
-			share := float64(s.met[k][doc]) / float64(max(1, len(s.terms)))
-			h := Hit{Source: p.scope, Function: f, Score: float64(score)*(0.5+0.5*min(1, share)) + bonus}
+			h := Hit{Source: p.scope, Function: f, Score: s.score(m, &p.docs[i])}
 			if f.Deprecated {
 				h.Score *= 0.8
 			}
+			h.Score += bonus
 			if len(best) == limit && !better(h, best[limit-1]) {
 				continue
 			}
@@ -243,27 +285,19 @@ func better(a, b Hit) bool {
 }
 
 // bonus is for names: the same one, or all of its words and no others.
-func (s *scoring) bonus(name string, f *catalog.Callable, met uint8) float64 {
+func (s *scoring) bonus(name string, f *catalog.Callable, m *mark, d *doc) float64 {
 	full := len(name) == len(f.Scope.Ident)+1+len(f.Ident) && strings.EqualFold(name, f.FullName())
-	if full || strings.EqualFold(name, f.Ident) || strings.EqualFold(name, f.Name) {
+	if full || same(name, f.Ident) || same(name, f.Name) {
 		return sameName
 	}
-	if int(met) < len(s.terms) || met == 0 {
-		return 0
-	}
-	count := 0
-	words(f.Name, func(word string) {
-		if slices.ContainsFunc(s.terms, func(t term) bool { return t.word == word }) {
-			count++
-		} else {
-			count = -100
-		}
-	})
-	if count >= 2 && count >= len(s.terms)-1 {
+	hits := bits.OnesCount32(m.nameHits)
+	if hits >= 2 && hits >= s.wanted && float32(hits) >= d.name {
 		return sameWords
 	}
 	return 0
 }
+
+func same(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }
 
 // words are all words that were looked for.
 func (s *scoring) words() map[string]bool {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hukilau/hukilau/go/internal/config"
 	"github.com/hukilau/hukilau/go/internal/redact"
 )
 
@@ -24,13 +25,13 @@ type API struct {
 }
 
 // Load reads a document and what it refers to. ctx bounds that alone.
-func Load(ctx context.Context, config Config, options Options) (*API, error) {
-	a := &API{config: config, options: options.withDefaults(), redactor: redact.New(config.secrets())}
+func Load(ctx context.Context, c Config, options Options) (*API, error) {
+	a := &API{config: c, options: options.withDefaults(), redactor: redact.New(c.secrets())}
 	if err := a.load(ctx); err != nil {
-		return nil, fmt.Errorf("api %s: %s", config.Name, a.redact(err.Error()))
+		return nil, fmt.Errorf("api %s: %s", c.Name, a.redact(err.Error()))
 	}
 	for _, warning := range a.warnings {
-		a.options.Logger.Warn("openapi document", "api", config.Name, "problem", a.redact(warning))
+		a.options.Logger.Warn("openapi document", "api", c.Name, "problem", a.redact(warning))
 	}
 	return a, nil
 }
@@ -173,30 +174,8 @@ func (c *Config) selects(op *operation) bool {
 func (s Selection) has(op *operation) bool {
 	any := func(patterns []string, texts ...string) bool {
 		return slices.ContainsFunc(patterns, func(pattern string) bool {
-			return slices.ContainsFunc(texts, func(text string) bool { return text != "" && matches(pattern, text) })
+			return slices.ContainsFunc(texts, func(text string) bool { return text != "" && config.Pattern(pattern).Matches(text) })
 		})
 	}
 	return any(s.Tags, op.Tags...) || any(s.Paths, op.Path, op.Method+" "+op.Path) || any(s.Operations, op.ID, op.Name, op.Suggested)
-}
-
-// matches compares a text with a pattern in which `*` stands for any characters.
-func matches(pattern, text string) bool {
-	first, rest, wild := strings.Cut(pattern, "*")
-	if !wild {
-		return pattern == text
-	}
-	if !strings.HasPrefix(text, first) {
-		return false
-	}
-	text = text[len(first):]
-	parts := strings.Split(rest, "*")
-	last := parts[len(parts)-1]
-	for _, part := range parts[:len(parts)-1] {
-		at := strings.Index(text, part)
-		if at < 0 {
-			return false
-		}
-		text = text[at+len(part):]
-	}
-	return strings.HasSuffix(text, last)
 }

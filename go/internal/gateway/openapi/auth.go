@@ -56,6 +56,10 @@ func listOf(names []string) string {
 // anywhere binds a credential to all schemes that it fits and that have none of their own.
 func (t *authenticator) anywhere(credential Credential) error {
 	fits := false
+	if credential.Name != "" {
+		t.always = append(t.always, bound{scheme: credential.ownScheme(), credential: credential})
+		return nil
+	}
 	for _, name := range sortedKeys(t.api.model.Schemes) {
 		s := t.api.model.Schemes[name]
 		if _, own := t.api.config.Auth[name]; own || !credential.fits(s) {
@@ -71,7 +75,7 @@ func (t *authenticator) anywhere(credential Credential) error {
 	}
 	switch {
 	case credential.Key != "":
-		return fmt.Errorf("auth: the document has no apiKey scheme, so it is unknown where the key belongs: set it in headers")
+		return fmt.Errorf("auth: the document has no apiKey scheme, so it is unknown where the key belongs: set its name and what it is in")
 	case credential.ClientID != "" && credential.TokenURL == "":
 		return fmt.Errorf("auth: the document has no OAuth 2 scheme with client credentials: set token_url")
 	}
@@ -90,6 +94,9 @@ func (t *authenticator) bind(name string, s scheme, credential Credential) error
 
 func (t *authenticator) bound(s scheme, credential Credential) (bound, error) {
 	b := bound{scheme: s, credential: credential}
+	if credential.Name != "" {
+		b.scheme = credential.ownScheme()
+	}
 	if credential.ClientID == "" {
 		return b, nil
 	}
@@ -123,6 +130,8 @@ func (c Credential) ownScheme() scheme {
 		return scheme{Type: "oauth2"}
 	case c.Bearer != "":
 		return scheme{Type: "http", HTTP: "bearer"}
+	case c.Key != "":
+		return scheme{Type: "apiKey", In: c.In, Name: c.Name}
 	}
 	return scheme{Type: "http", HTTP: "basic"}
 }
@@ -165,8 +174,8 @@ func (t *authenticator) all() []bound {
 // schemes are those that have a credential.
 func (t *authenticator) schemes() []scheme {
 	var list []scheme
-	for _, name := range sortedKeys(t.byName) {
-		list = append(list, t.byName[name].scheme)
+	for _, b := range t.all() {
+		list = append(list, b.scheme)
 	}
 	return list
 }

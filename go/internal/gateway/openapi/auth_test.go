@@ -99,6 +99,26 @@ func TestDocumentsWithoutSecurity(t *testing.T) {
 	require.Equal(t, "k1", header.Get("K"))
 }
 
+// An operator may say where a key belongs.
+func TestKeysWithAPlace(t *testing.T) {
+	r := record(t)
+	for _, test := range []struct {
+		document, function string
+		auth               map[string]Credential
+		want               string
+	}{
+		{plainGet, "get", map[string]Credential{"": {Key: "k 1", In: "query", Name: "key"}}, "/?key=k%201 "},
+		{plainGet, "get", map[string]Credential{"": {Key: "k1", In: "cookie", Name: "sid"}}, "/ sid=k1"},
+		{secured, "plain", map[string]Credential{"": {Key: "k1", In: "query", Name: "key"}}, "/plain?key=k1 "},
+		{secured, "plain", map[string]Credential{"key": {Key: "k1", In: "query", Name: "other"}}, "/plain?other=k1 "},
+	} {
+		call(t, spec(t, r, test.document, with(test.auth)), test.function, nil, nil)
+		target, header, _ := r.last(t)
+		require.Equal(t, test.want, target+" "+header.Get("Cookie"))
+		require.Empty(t, header.Get("X-Key"))
+	}
+}
+
 func TestWrongCredentials(t *testing.T) {
 	for _, test := range []struct {
 		auth map[string]Credential
@@ -109,6 +129,8 @@ func TestWrongCredentials(t *testing.T) {
 		{map[string]Credential{"key": {}}, "it is empty"},
 		{map[string]Credential{"key": {Key: "a", Bearer: "b"}}, "several kinds"},
 		{map[string]Credential{"key": {Key: "a\r\nb"}}, "control characters"},
+		{map[string]Credential{"": {Key: "a", In: "body", Name: "b"}}, "header, query or cookie"},
+		{map[string]Credential{"": {Key: "a", In: "header", Name: "b c"}}, "no name of a header"},
 		{map[string]Credential{"basic": {Username: "a:b"}}, "no colon"},
 		{map[string]Credential{"": {ClientID: "a"}}, "client_id and client_secret go together"},
 		{map[string]Credential{"": {ClientID: "a", ClientSecret: "b"}}, "set token_url"},

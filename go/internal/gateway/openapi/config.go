@@ -37,7 +37,7 @@ type Config struct {
 	Include, Exclude Selection
 }
 
-// Selection is a set of operations: those that one of its lists names. In texts `*` stands for any characters.
+// Selection is a set of operations: those that one of its lists names. They are patterns as of package config.
 type Selection struct {
 	Tags       []string
 	Paths      []string // "/pets/*", or with a method: "GET /pets/*"
@@ -46,7 +46,11 @@ type Selection struct {
 
 // Credential is what proves who calls. Exactly one kind of it is set.
 type Credential struct {
-	Key                string // for an apiKey scheme
+	Key string // for an apiKey scheme
+	// In is header, query or cookie, and Name what Key stands under there: for a document that does not say so, in place
+	// of what it says. "" is as the document says.
+	In, Name string
+
 	Bearer             string // for http bearer; an access token for oauth2 and openIdConnect
 	Username, Password string // for http basic
 
@@ -171,6 +175,10 @@ func (c Credential) check() error {
 		return fmt.Errorf("client_id and client_secret go together")
 	case strings.Contains(c.Username, ":"):
 		return fmt.Errorf("a user name of http basic has no colon")
+	case c.Name != "" && !slices.Contains([]string{"header", "query", "cookie"}, c.In):
+		return fmt.Errorf("a key stands in header, query or cookie, not in %q", c.In)
+	case c.Name != "" && c.In != "query" && !httpguts.ValidHeaderFieldName(c.Name):
+		return fmt.Errorf("%q is no name of a header or a cookie", c.Name)
 	case !validHeaderValue(c.Key + c.Bearer):
 		return fmt.Errorf("it has line ends or control characters")
 	}

@@ -109,6 +109,31 @@ func TestResponsesAreBounded(t *testing.T) {
 	call(t, spec(t, record(t, answer("200 OK", "text/plain", strings.Repeat("a", 1000))), plainGet, small), "get", nil, nil)
 }
 
+// endless is a body without end.
+type endless struct{ read int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	e.read += int64(len(p))
+	return len(p), nil
+}
+
+func (e *endless) Close() error { return nil }
+
+func TestResponsesWithoutEnd(t *testing.T) {
+	for _, status := range []int{200, 500} {
+		body := &endless{}
+		a := spec(t, nil, plainGet, func(_ *Config, o *Options) {
+			o.MaxResponse = 1 << 20
+			o.HTTP = roundTrip(func(r *http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: status, Header: http.Header{}, Body: body, Request: r}, nil
+			})
+		})
+		failed := fails(t, a, "get", nil, nil)
+		require.Equal(t, "the response is larger than 1 MiB", failed.Message)
+		require.Less(t, body.read, int64(3<<20))
+	}
+}
+
 // Servers that compress what nobody asked to be compressed.
 func TestCompressedResponses(t *testing.T) {
 	unasked := func(_ *Config, o *Options) {

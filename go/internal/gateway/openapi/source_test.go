@@ -99,18 +99,6 @@ func TestSelections(t *testing.T) {
 	require.Equal(t, CodeNotFound, fails(t, a, "deletePet", table{"id": 1.0}, nil).Code, "what is left out cannot be called")
 }
 
-func TestMatches(t *testing.T) {
-	for _, test := range []struct {
-		pattern, text string
-		want          bool
-	}{
-		{"a", "a", true}, {"a", "ab", false}, {"*", "", true}, {"a*", "abc", true}, {"*c", "abc", true}, {"a*c", "ac", true}, {"a*a", "a", false},
-		{"*b*", "abc", true}, {"*b*b", "abcb", true}, {"a*b*c", "a-c-b", false}, {"**", "x", true}, {"", "", true}, {"[a]", "a", false},
-	} {
-		require.Equal(t, test.want, matches(test.pattern, test.text), "%q %q", test.pattern, test.text)
-	}
-}
-
 func TestConfigurationsThatAreWrong(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		"set spec to the path or the URL":        func(c *Config) { c.Spec = "" },

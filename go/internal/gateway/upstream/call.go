@@ -114,6 +114,9 @@ func (s *Server) do(ctx context.Context, r *rpc) (json.RawMessage, *Error) {
 			broken = session
 			session.retire(err)
 		}
+		if err.Code == CodeTimeout && session.process != nil && session.underWay() == 0 {
+			go session.probe()
+		}
 		transport := err.broken || err.Code == CodeLost
 		if !transport || ctx.Err() != nil || again || !err.unsent && !r.options.Repeatable {
 			return nil, settled(err, r.options)

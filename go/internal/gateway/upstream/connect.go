@@ -94,10 +94,33 @@ func (s *session) why() *Error {
 	return s.cause
 }
 
-// retire makes the connection unusable, for a reason that a request of it has found.
-func (s *session) retire(err *Error) {
-	e := *err
-	s.lost(&e)
+// drain waits until no request is under way, or nobody cares.
+func (s *session) drain(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, s.owner.config.CallTimeout)
+	defer stop()
+	for s.underWay() > 0 && pause(ctx, drainPause) == nil {
+	}
+}
+
+const drainPause = 20 * time.Millisecond
+
+// probe finds out whether a server that gave a call no sign of life says anything at all. If not, another connection
+// is better.
+func (s *session) probe() {
+	ctx, stop := context.WithTimeout(context.Background(), probeTime)
+	defer stop()
+	before := s.heard.Load()
+	if _, err := s.roundTrip(ctx, "ping", s.pingParams()); err != nil && err.Code == CodeTimeout && s.heard.Load() == before {
+		s.lost(&Error{Code: CodeLost, Message: "the connection to the server is lost: it answers nothing any more"})
+	}
+}
+
+const probeTime = 10 * time.Second
+
+func (s *session) pingParams() []byte {
+	var f fields
+	f.raw("_meta", s.owner.meta(s.version, s.owner.options.Client, nil, 0))
+	return f.end()
 }
 
 // mark notes that a list has changed.

@@ -10,7 +10,7 @@ import (
 const (
 	mostPages    = 1000
 	mostEntries  = 20000
-	mostListed   = 64 << 20 // bytes of all pages
+	mostListed   = 16 << 20 // bytes of all pages
 	mostWarnings = 100
 )
 
@@ -18,7 +18,7 @@ const (
 func (s *Server) list(session *session) *Error {
 	n := &Snapshot{
 		Version: session.version, Info: session.said.Info, Instructions: session.said.Instructions,
-		byName: map[string]*Tool{},
+		byName: map[string]*Tool{}, room: mostRoom,
 	}
 	var capabilities fields
 	for _, name := range sorted(session.said.Capabilities) {
@@ -39,7 +39,7 @@ func (s *Server) list(session *session) *Error {
 		}
 		to := []*[]Item{&n.Resources, &n.Templates, &n.Prompts}[i]
 		err := s.pages(session, n, o.method, o.member, func(raw json.RawMessage) string {
-			item, problem := parseItem(raw, o.key)
+			item, problem := n.parseItem(raw, o.key)
 			if problem == "" {
 				*to = append(*to, item)
 			}
@@ -59,7 +59,7 @@ func (s *Server) list(session *session) *Error {
 // listTools reads the tools. A server that does not say it has any is asked all the same: some forget to say it.
 func (s *Server) listTools(session *session, n *Snapshot) *Error {
 	err := s.pages(session, n, "tools/list", "tools", func(raw json.RawMessage) string {
-		t, problem := parseTool(raw)
+		t, problem := n.parseTool(raw)
 		if problem != "" {
 			return problem
 		}

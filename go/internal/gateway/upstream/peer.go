@@ -32,6 +32,7 @@ type peer struct {
 	pending map[int64]*pending
 	gone    chan struct{} // closed when the connection is of no more use
 	cause   *Error
+	heard   atomic.Int64 // messages
 }
 
 // handler takes what a server says of its own accord. It must not block.
@@ -106,18 +107,32 @@ func (p *peer) fail(q *pending, err *Error) {
 	}
 }
 
-// lost ends all requests: the connection is of no more use.
-func (p *peer) lost(cause *Error) {
+// retire lets no more requests begin: the connection is of no more use. Those under way may still be answered.
+func (p *peer) retire(cause *Error) {
 	p.mu.Lock()
-	if p.cause != nil {
-		p.mu.Unlock()
-		return
+	defer p.mu.Unlock()
+	if p.cause == nil {
+		e := *cause
+		e.broken = true
+		p.cause = &e
+		close(p.gone)
 	}
+}
+
+// underWay is how many requests wait for their answers.
+func (p *peer) underWay() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.pending)
+}
+
+// lost ends all requests.
+func (p *peer) lost(cause *Error) {
+	p.retire(cause)
 	cause.broken = true
-	p.cause = cause
+	p.mu.Lock()
 	open := p.pending
 	p.pending = map[int64]*pending{}
-	close(p.gone)
 	p.mu.Unlock()
 	for _, q := range open {
 		e := *cause
@@ -137,9 +152,11 @@ func (p *peer) receive(text []byte, via *pending) bool {
 		})
 	}
 	m, ok := parse(text)
-	switch {
-	case !ok:
+	if !ok {
 		return false
+	}
+	p.heard.Add(1)
+	switch {
 	case m.method == "":
 		p.answered(m)
 	case m.id != nil && string(m.id) != "null":

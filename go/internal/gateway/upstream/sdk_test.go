@@ -70,9 +70,9 @@ var tools = map[string]mcp.ToolHandler{
 			text, _ := json.Marshal(answer)
 			return oneText(string(text))
 		}
-		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"s": &mcp.CreateMessageParams{
-			MaxTokens: 7, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "hi"}}},
-		}}}, nil
+		//lint:ignore SA1019 servers may ask for it as long as the protocol has it
+		message := &mcp.CreateMessageParams{MaxTokens: 7, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "hi"}}}}
+		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"s": message}}, nil
 	},
 	"slow": func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		<-ctx.Done()

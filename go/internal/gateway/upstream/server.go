@@ -19,10 +19,11 @@ type Server struct {
 	stderr  tail
 	model   *Server // whose lists these are; nil: its own
 
-	ctx  context.Context
-	stop context.CancelFunc
-	done chan struct{}
-	kick chan struct{} // somebody wants a connection now
+	ctx    context.Context
+	stop   context.CancelFunc
+	done   chan struct{}
+	ending sync.WaitGroup
+	kick   chan struct{} // somebody wants a connection now
 
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced when something of what follows has changed
@@ -98,12 +99,13 @@ func (s *Server) wake() {
 // run connects, serves, and connects again, until Close.
 func (s *Server) run() {
 	defer close(s.done)
+	defer s.ending.Wait()
 	failures := 0
 	for {
 		session, err := s.connect(s.ctx)
 		if err == nil {
 			err = s.serve(session)
-			session.end()
+			s.leave(session)
 			if time.Since(session.began) >= steady {
 				failures = 0
 			}
@@ -121,6 +123,19 @@ func (s *Server) run() {
 		}
 		failures++
 	}
+}
+
+// leave ends a connection. Over HTTP, requests that are under way have connections of their own: they may be answered
+// while the next one is made already.
+func (s *Server) leave(session *session) {
+	if session.process != nil || s.ctx.Err() != nil {
+		session.end()
+		return
+	}
+	s.ending.Go(func() {
+		session.drain(s.ctx)
+		session.end()
+	})
 }
 
 // steady is how long a connection lives that was no failure.

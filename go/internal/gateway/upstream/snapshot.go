@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
@@ -22,6 +23,19 @@ type Snapshot struct {
 	Warnings  []string // what of the lists was not taken, and why
 
 	byName map[string]*Tool
+	room   int64 // bytes that may still be taken while it is read
+}
+
+// mostRoom bounds the memory of a snapshot: a text of many small values becomes a hundred times as large.
+const mostRoom = 128 << 20
+
+func (s *Snapshot) decode(raw json.RawMessage) (any, error) {
+	return jsonvalue.Decode(raw, jsonvalue.Options{Room: func(more int64) error {
+		if s.room -= more; s.room < 0 {
+			return errors.New("the lists of the server take too much memory")
+		}
+		return nil
+	}})
 }
 
 // Tool is a tool as its server lists it.
@@ -86,9 +100,9 @@ func (s *Snapshot) same(other *Snapshot) bool {
 }
 
 // parseTool reads an entry of tools/list. The problem is "" where it is a tool.
-func parseTool(raw json.RawMessage) (Tool, string) {
+func (s *Snapshot) parseTool(raw json.RawMessage) (Tool, string) {
 	t := Tool{Raw: raw}
-	tree, err := jsonvalue.Decode(raw, jsonvalue.Options{})
+	tree, err := s.decode(raw)
 	if err != nil {
 		return t, err.Error()
 	}
@@ -120,9 +134,9 @@ func truth(v any) *bool {
 }
 
 // parseItem reads an entry of another list. key is the member that tells it from others.
-func parseItem(raw json.RawMessage, key string) (Item, string) {
+func (s *Snapshot) parseItem(raw json.RawMessage, key string) (Item, string) {
 	i := Item{Raw: raw}
-	tree, err := jsonvalue.Decode(raw, jsonvalue.Options{})
+	tree, err := s.decode(raw)
 	if err != nil {
 		return i, err.Error()
 	}

@@ -9,16 +9,9 @@ import (
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 )
 
-func tree(t *testing.T, text string) any {
-	t.Helper()
-	v, err := jsonvalue.Decode([]byte(text), jsonvalue.Options{})
-	require.NoError(t, err)
-	return v
-}
-
 func function(t *testing.T, tool string) catalog.Function {
 	t.Helper()
-	parsed, problem := parseTool([]byte(tool))
+	parsed, problem := (&Snapshot{room: mostRoom}).parseTool([]byte(tool))
 	require.Empty(t, problem)
 	return parsed.function()
 }
@@ -31,7 +24,7 @@ func shownTree(t *testing.T, v any) string {
 }
 
 func TestSourceOfASnapshot(t *testing.T) {
-	one, problem := parseTool([]byte(`{"name":"get-user","title":"Get","description":"d","inputSchema":{"type":"object"},
+	one, problem := (&Snapshot{room: mostRoom}).parseTool([]byte(`{"name":"get-user","title":"Get","description":"d","inputSchema":{"type":"object"},
 		"annotations":{"readOnlyHint":true,"destructiveHint":false}}`))
 	require.Empty(t, problem)
 	s := &Snapshot{Info: []byte(`{"name":"n","title":"T","version":"1.2"}`), Instructions: "i", Tools: []Tool{one}}

@@ -152,14 +152,14 @@ func TestClose(t *testing.T) {
 
 func TestConfigCheck(t *testing.T) {
 	for wrong, c := range map[string]Config{
-		"needs a name":                {},
-		"set command or url":          {Name: "a"},
-		"not both":                    {Name: "a", Command: "b", URL: "http://c"},
-		"transport is for servers":    {Name: "a", Command: "b", Transport: SSE},
-		"transport must be":           {Name: "a", URL: "http://c", Transport: "stdio"},
-		"is no pattern":               {Name: "a", URL: "http://c", Deny: []string{"["}},
-		"url must be http://":         {Name: "a", URL: "file:///x"},
-		`mcp server "a": url must be`: {Name: "a", URL: "http://"},
+		"needs a name":                   {},
+		"set command or url":             {Name: "a"},
+		"not both":                       {Name: "a", Command: "b", URL: "http://c"},
+		"transport is for servers":       {Name: "a", Command: "b", Transport: SSE},
+		"transport must be":              {Name: "a", URL: "http://c", Transport: "stdio"},
+		"is no pattern":                  {Name: "a", URL: "http://c", Deny: []string{"["}},
+		"url must begin with http://":    {Name: "a", URL: "file:///x"},
+		`mcp server "a": url must begin`: {Name: "a", URL: "http://"},
 	} {
 		require.ErrorContains(t, c.Check(), wrong)
 	}
@@ -171,4 +171,23 @@ func TestEnvironment(t *testing.T) {
 	ours := []string{"PATH=/bin", "HOME=/h", "API_KEY=k", "LC_ALL=C", "TMPDIR=/t", "SHELL=() { x; }", "USER=u", "ODD"}
 	got := environment(ours, map[string]string{"USER": "other", "MORE": "1"})
 	require.Equal(t, "HOME=/h LC_ALL=C MORE=1 PATH=/bin TMPDIR=/t USER=other", strings.Join(got, " "))
+}
+
+// A process that has stopped to answer anything is started anew; one that only has not answered a call is not.
+func TestProcessThatAnswersNothing(t *testing.T) {
+	for _, pings := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newProgram(t, func(r *running, m message) bool {
+				return r.number == 1 && (m.method == "tools/call" || m.method == "ping" && !pings)
+			})
+			s := Open(Config{Name: "fake", Command: "fake"}, Options{Start: p.start})
+			defer s.Close()
+			require.NoError(t, s.Ready(t.Context()))
+			_, err := s.Call(t.Context(), "echo", nil, CallOptions{})
+			require.Equal(t, CodeTimeout, failure(t, err).Code)
+			time.Sleep(2 * probeTime)
+			require.Equal(t, Healthy, s.Status().State)
+			require.Equal(t, pings, p.starts.Load() == 1)
+		})
+	}
 }

@@ -302,9 +302,9 @@ func (s *streamable) close() {
 // leave tells the server that the session is over. It may not care.
 func (s *streamable) leave() {
 	s.peer.mu.Lock()
-	expired := s.peer.cause != nil && s.peer.cause.expired
+	ours := s.peer.cause.Code == CodeClosed
 	s.peer.mu.Unlock()
-	if expired {
+	if !ours { // it is gone already, or cannot be reached
 		return
 	}
 	ctx, stop := context.WithTimeout(context.Background(), 2*time.Second)

@@ -425,3 +425,32 @@ func TestHangingServersOverHTTP(t *testing.T) {
 	_, err = s.Call(ctx, "echo", nil, CallOptions{})
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+// A session that is gone for one call does not end another that the server still works on.
+func TestCallsAreFinishedOnAnOldSession(t *testing.T) {
+	working, release := make(chan struct{}), make(chan struct{})
+	site := newSite(t, func(w http.ResponseWriter, r *http.Request, m message) bool {
+		if !strings.Contains(string(m.params), "slow") {
+			return false
+		}
+		close(working)
+		<-release
+		answerJSON(w, m, textResult("finished"))
+		return true
+	})
+	s := site.open(Config{}, Options{})
+	var done sync.WaitGroup
+	done.Go(func() {
+		result, err := s.Call(t.Context(), "echo", json.RawMessage(`{"slow":true}`), CallOptions{})
+		if err != nil || !strings.Contains(string(result.Raw), "finished") {
+			t.Error(err)
+		}
+	})
+	<-working
+	site.restart()
+	result, err := call(t, s, "echo", "{}", CallOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "session-2", textOf(t, result))
+	close(release)
+	done.Wait()
+}

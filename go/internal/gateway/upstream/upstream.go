@@ -114,7 +114,7 @@ func (c Config) Check() error {
 	}
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("mcp server %q: url must be http://... or https://...", c.Name)
+		return fmt.Errorf("mcp server %q: url must begin with http:// or https:// and name a host", c.Name)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ of all sources, reads their types, and runs a script that calls them. Sources st
 	cmd.Flags().StringVar(&s.flags.Face, "face", "", "which `tools` the client finds: sdk, proxy or both; as [gateway] face says when left out")
 	cmd.Flags().BoolVar(&serving.NoReload, "no-reload", false, "do not look at files that change")
 	cmd.AddCommand(
-		addCommand(), listCommand(), checkCommand(), searchCommand(), docsCommand(), callCommand(), execCommand(), generateCommand(),
+		addCommand(), listCommand(), checkCommand(), searchCommand(), docsCommand(), callCommand(), execCommand(), generateCommand(), loginCommand(),
 	)
 	return cmd
 }

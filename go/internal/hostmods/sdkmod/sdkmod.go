@@ -25,6 +25,12 @@ const (
 	Body                     // a request body; after the parameters, where there are both
 )
 
+// Prelude is the Luau that makes `sdk`: it goes in front of what is around a script, in one chunk with it, and gives
+// the local variable `gateway`.
+//
+//go:embed sdk.luau
+var Prelude string
+
 // Function is what a script is told of a function.
 type Function struct {
 	Takes Takes

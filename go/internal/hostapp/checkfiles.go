@@ -1,0 +1,152 @@
+package hostapp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hukilau/hukilau/go/internal/module"
+	"github.com/hukilau/hukilau/go/internal/typecheck"
+	"github.com/hukilau/hukilau/go/pkg/luau"
+	"github.com/hukilau/hukilau/libs"
+)
+
+// FileCheck says what is to be type-checked, for `luau check`.
+type FileCheck struct {
+	Paths     []string // files, and folders with *.luau files; none: the working directory
+	Libs      []string // library roots, before those of LUAU_PATH
+	Nonstrict bool     // for files that say nothing themselves
+	Warn      func(message string)
+}
+
+// FileFinding is one thing that is wrong with a file.
+type FileFinding struct {
+	Path string `json:"path"` // as it was named
+	typecheck.Finding
+}
+
+// FileReport is what was found.
+type FileReport struct {
+	Files    int
+	Findings []FileFinding // by file and line
+}
+
+// maxCheckedFiles is how many files one command looks at.
+const maxCheckedFiles = 20_000
+
+// CheckFiles type-checks scripts without running them. Without the checker, what does not compile is found.
+func CheckFiles(ctx context.Context, o FileCheck) (FileReport, error) {
+	paths, err := findScripts(o.Paths)
+	if err != nil {
+		return FileReport{}, err
+	}
+	checker := newChecker(o.Warn)
+	defer checker.Close()
+	report := FileReport{Files: len(paths)}
+	for _, path := range paths {
+		found, err := checkFile(ctx, checker, path, o)
+		if err != nil {
+			return report, err
+		}
+		for _, f := range found {
+			report.Findings = append(report.Findings, FileFinding{path, f})
+		}
+	}
+	return report, nil
+}
+
+func checkFile(ctx context.Context, checker *typecheck.Checker, path string, o FileCheck) ([]typecheck.Finding, error) {
+	source, err := module.ReadScript(path)
+	if err != nil {
+		return nil, err
+	}
+	roots := slices.Concat(o.Libs, filepath.SplitList(os.Getenv("LUAU_PATH")))
+	resolver, err := module.New(module.Options{Roots: roots, Embedded: libs.FS, Script: path})
+	if err != nil {
+		return nil, err
+	}
+	req := typecheck.Request{
+		Chunk: source.Chunk, Source: string(source.Code), Definitions: hostDefinitions(),
+		// What a name means depends on the folder of the script.
+		Modules: modulesOf(filepath.Dir(path), resolver),
+	}
+	if o.Nonstrict {
+		req.Mode = typecheck.Nonstrict
+	}
+	found, err := checker.Check(ctx, req)
+	if err == nil || ctx.Err() != nil {
+		return found, err
+	}
+	if !errors.Is(err, typecheck.ErrAbsent) && o.Warn != nil {
+		o.Warn(fmt.Sprintf("%s was not type-checked: %v", path, err))
+	}
+	return onlySyntax(source), nil
+}
+
+// onlySyntax is what can be said without the checker.
+func onlySyntax(source module.Source) []typecheck.Finding {
+	_, err := luau.Compile(source.Chunk, string(source.Code), luau.CompileOptions{})
+	if err == nil {
+		return nil
+	}
+	f := typecheck.Finding{Line: 1, Column: 1, Severity: typecheck.Error, Kind: typecheck.Syntax, Message: err.Error()}
+	var e *luau.Error
+	if errors.As(err, &e) {
+		f.Line, f.Message = max(1, e.Line), e.Message
+	}
+	f.EndLine, f.EndColumn = f.Line, f.Column
+	return []typecheck.Finding{f}
+}
+
+// findScripts gives files as they are, and of folders the *.luau files that are no definitions. Hidden folders are left
+// out.
+func findScripts(paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	var found []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, &usageError{fmt.Sprintf("%s: no such file or folder", path)}
+		}
+		if !info.IsDir() {
+			found = append(found, filepath.Clean(path))
+			continue
+		}
+		if found, err = scriptsIn(path, found); err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(found)
+	found = slices.Compact(found)
+	if len(found) == 0 {
+		return nil, &usageError{fmt.Sprintf("no *.luau files in %s", strings.Join(paths, ", "))}
+	}
+	return found, nil
+}
+
+func scriptsIn(root string, found []string) ([]string, error) {
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("looking for scripts: %w", err)
+		}
+		name := entry.Name()
+		switch {
+		case entry.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "node_modules"):
+			return filepath.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(name, ".luau") || strings.HasSuffix(name, ".d.luau"):
+			return nil
+		case len(found) >= maxCheckedFiles:
+			return &usageError{fmt.Sprintf("more than %d files below %s: name fewer", maxCheckedFiles, root)}
+		}
+		found = append(found, path)
+		return nil
+	})
+	return found, err
+}

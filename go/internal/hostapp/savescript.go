@@ -1,0 +1,108 @@
+package hostapp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	yamlv4 "go.yaml.in/yaml/v4"
+
+	"github.com/hukilau/hukilau/go/internal/config"
+	"github.com/hukilau/hukilau/go/internal/gateway"
+	"github.com/hukilau/hukilau/go/internal/toolhost"
+)
+
+// usualSaved is the folder of saved scripts, from the configuration's, where that says none.
+const usualSaved = "scripts"
+
+// savedFolder is where saved scripts are.
+func (p *Project) savedFolder() string { return p.savedIn(p.Config()) }
+
+// savedIn is the same for a configuration; "" where none are saved.
+func (p *Project) savedIn(c *config.Config) string {
+	switch {
+	case !c.Gateway.SaveScripts:
+		return ""
+	case c.Gateway.Saved != "":
+		return c.Path(c.Gateway.Saved)
+	}
+	return c.Path(usualSaved)
+}
+
+// savedTool is a saved script as the file of a tool.
+type savedTool struct {
+	Name        string         `yaml:"name"`
+	Description string         `yaml:"description"`
+	Params      map[string]any `yaml:"params,omitempty"`
+	Permissions struct {
+		Servers []string `yaml:"servers"`
+	} `yaml:"permissions"`
+	Tags []string `yaml:"tags"`
+	Lua  string   `yaml:"lua"`
+}
+
+// saveScript writes a script as a tool, which is served from then on. One that is there already is kept.
+func (h *Host) saveScript(ctx context.Context, s gateway.SavedScript) error {
+	if _, taken := h.Find(s.Name); taken {
+		return &toolhost.Error{Code: toolhost.BadRequest, Path: "/name", Message: fmt.Sprintf("there is a tool %q already: choose another name", s.Name)}
+	}
+	made := savedTool{Name: s.Name, Description: s.Description, Params: s.Params, Tags: []string{"saved"}, Lua: s.Wrapped()}
+	made.Permissions.Servers = h.mentioned(s.Code)
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "# Saved by %s with save_script.\n", strings.ToValidUTF8(strings.Join(strings.Fields(s.By), " "), ""))
+	e := yamlv4.NewEncoder(&text)
+	e.SetIndent(2)
+	if err := errors.Join(e.Encode(made), e.Close()); err != nil {
+		return err
+	}
+	folder := h.Project.savedFolder()
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return withoutPath(err)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return withoutPath(err)
+	}
+	defer root.Close()
+	f, err := root.OpenFile(s.Name+".yaml", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return &toolhost.Error{Code: toolhost.BadRequest, Path: "/name", Message: fmt.Sprintf("there is a saved script %q already: choose another name", s.Name)}
+	}
+	if err != nil {
+		return withoutPath(err)
+	}
+	_, err = f.Write(text.Bytes())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return withoutPath(err)
+	}
+	if err := h.Reload(ctx); err != nil {
+		return err
+	}
+	if _, there := h.Find(s.Name); !there {
+		broken := h.Project.brokenNamed(s.Name)
+		_ = root.Remove(s.Name + ".yaml") // it would be told as broken at each start
+		if len(broken) > 0 {
+			return errors.New(h.Project.redact(broken[0].Err.Error()))
+		}
+		return errors.New("it is no tool; the log says why")
+	}
+	h.upstreamChanged() // faces list it
+	return nil
+}
+
+// mentioned are the sources that a script names: those that the tool is granted.
+func (h *Host) mentioned(code string) []string {
+	names := []string{}
+	for _, s := range h.Gateway().Sources() {
+		if strings.Contains(code, s.Name) || strings.Contains(code, s.Ident) {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
