@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/gateway/upstream"
@@ -97,8 +98,12 @@ func use(ctx context.Context, url string, store oauth.Store) error {
 	}
 	offered := s.Snapshot()
 	var failed []error
-	for _, tool := range offered.Tools {
-		failed = append(failed, call(ctx, s, tool))
+	for i, tool := range offered.Tools {
+		args, _ := example(tool.InputSchema).(map[string]any)
+		if _, wanted := args["schema"]; wanted && i > 0 { // it is to get that of the tool before it back
+			args["schema"] = offered.Tools[i-1].InputSchema
+		}
+		failed = append(failed, call(ctx, s, tool, args))
 	}
 	for _, r := range offered.Resources {
 		_, err := s.ReadResource(ctx, r.URI, upstream.CallOptions{Elicit: accept})
@@ -118,12 +123,12 @@ func use(ctx context.Context, url string, store oauth.Store) error {
 	return errors.Join(failed...)
 }
 
-func call(ctx context.Context, s *upstream.Server, tool upstream.Tool) error {
-	args, err := json.Marshal(example(tool.InputSchema))
+func call(ctx context.Context, s *upstream.Server, tool upstream.Tool, args map[string]any) error {
+	text, err := json.Marshal(args)
 	if err != nil {
 		return err
 	}
-	result, err := s.Call(ctx, tool.Name, args, upstream.CallOptions{
+	result, err := s.Call(ctx, tool.Name, text, upstream.CallOptions{
 		Elicit: accept, Sample: sample, Progress: func(json.RawMessage) {}, Repeatable: tool.Hints.Repeatable(),
 	})
 	if err != nil {
@@ -159,7 +164,7 @@ func example(schema any) any {
 	}
 	switch s["type"] {
 	case "string":
-		return "text"
+		return "a word of ʻōlelo Hawaiʻi" // one that no header can hold as it is
 	case "number", "integer":
 		return 1
 	case "boolean":
@@ -172,7 +177,10 @@ func example(schema any) any {
 	object := map[string]any{}
 	properties, _ := s["properties"].(map[string]any)
 	for name, property := range properties {
-		object[name] = example(property)
+		// A scenario says in a description alone that it wants to see nothing sent.
+		if about, _ := property.(map[string]any)["description"].(string); !strings.Contains(about, "will be null") {
+			object[name] = example(property)
+		}
 	}
 	return object
 }
