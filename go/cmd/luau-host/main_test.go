@@ -30,6 +30,13 @@ func TestTranscripts(t *testing.T) {
 		Dir:                 filepath.Join("..", "..", "..", "tests", "hostcli"),
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
+			programs, err := filepath.Abs(filepath.Join("..", "..", "..", "build", "bin"))
+			if err != nil {
+				return err
+			}
+			// luau-check is in PATH here, and luau still is this test.
+			env.Setenv("PATH_WITHOUT_CHECKER", env.Getenv("PATH"))
+			env.Setenv("PATH", env.Getenv("PATH")+string(os.PathListSeparator)+programs)
 			env.Setenv("LUAU_PATH", "")
 			env.Setenv("NO_COLOR", "")
 			env.Setenv("TZ", "UTC")

@@ -225,4 +225,7 @@ func (a *APISource) Forget(string) {}
 func (a *APISource) Close() {
 	a.stop()
 	<-a.done
+	if a.api != nil { // nobody loads any more
+		a.api.Close()
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/spelling"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
+	"github.com/hukilau/hukilau/go/internal/typecheck"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
@@ -63,7 +64,9 @@ func (g *Gateway) check(ctx context.Context, source string) (warnings []string, 
 	}
 	findings, err := g.options.Checker.Check(ctx, source, g.Catalog())
 	if err != nil {
-		g.options.Logger.Warn("a script was not checked", "error", err.Error())
+		if !errors.Is(err, typecheck.ErrAbsent) && ctx.Err() == nil { // that was told once
+			g.options.Logger.Warn("a script was not checked", "error", err.Error())
+		}
 		return nil, nil
 	}
 	var fatal []string

@@ -21,6 +21,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/redact"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
+	"github.com/hukilau/hukilau/go/internal/typecheck"
 	"github.com/hukilau/hukilau/libs"
 )
 
@@ -46,6 +47,7 @@ type gateways struct {
 	current  atomic.Pointer[gateway.Gateway]
 	sources  []source
 	settings config.Gateway
+	checker  *typecheck.Checker
 	changed  atomic.Pointer[func()] // hears that a server offers something else
 }
 
@@ -266,11 +268,26 @@ func (h *Host) newGateway(list []source, all config.Sources, c config.Gateway) (
 	if c.SaveScripts {
 		o.Save = h.saveScript
 	}
-	var err error
-	if o.Resolver, err = gatewayResolver(); err != nil {
+	resolver, err := gatewayResolver()
+	if err != nil {
 		return nil, err
 	}
+	o.Resolver = resolver
+	if c.Check != config.CheckOff {
+		o.Checker = gateway.NewTypeChecker(h.checker(), modulesOf("sdk", resolver))
+	}
 	return gateway.New(o)
+}
+
+// checker is the type checker of scripts; its process starts with the first of them.
+func (h *Host) checker() *typecheck.Checker {
+	if h.gateways.checker == nil {
+		h.gateways.checker = typecheck.New(typecheck.Options{
+			Start: func(args []string) (typecheck.Process, error) { return StartChecker(args) },
+			Warn:  func(message string) { h.Logger.Warn(message) },
+		})
+	}
+	return h.gateways.checker
 }
 
 // gatewayResolver finds the SDK for scripts that a model wrote, and no file.
@@ -294,6 +311,9 @@ func (h *Host) closeGateway() {
 		<-done
 	}
 	h.gateways.sources = nil
+	if h.gateways.checker != nil {
+		h.gateways.checker.Close()
+	}
 }
 
 // withGateway are the tools of a project and those of its gateway.

@@ -70,11 +70,6 @@ func (c *conversation) ask(ctx context.Context, form *mcp.ElicitParams) (*mcp.El
 	return askOf[*mcp.ElicitResult](ctx, c, form)
 }
 
-// sample is ask for the client's model.
-func (c *conversation) sample(ctx context.Context, params *mcp.CreateMessageWithToolsParams) (*mcp.CreateMessageWithToolsResult, error) {
-	return askOf[*mcp.CreateMessageWithToolsResult](ctx, c, params)
-}
-
 func askOf[Answer mcp.InputResponse](ctx context.Context, c *conversation, form mcp.InputRequest) (answer Answer, err error) {
 	q := &question{form: form, answer: make(chan mcp.InputResponse, 1), fits: func(given mcp.InputResponse) bool {
 		_, ok := given.(Answer)

@@ -1,5 +1,7 @@
 package mcpserver
 
+//lint:file-ignore SA1019 Sampling is deprecated from 2026-07-28 on, and goes on to work; servers of before have nothing else.
+
 import (
 	"context"
 	"encoding/json"
@@ -52,4 +54,9 @@ func (s *sink) Sample(ctx context.Context, params json.RawMessage) (json.RawMess
 		return nil, err
 	}
 	return json.Marshal(answer)
+}
+
+// sample is ask for the client's model.
+func (c *conversation) sample(ctx context.Context, params *mcp.CreateMessageWithToolsParams) (*mcp.CreateMessageWithToolsResult, error) {
+	return askOf[*mcp.CreateMessageWithToolsResult](ctx, c, params)
 }

@@ -182,6 +182,9 @@ func argumentCount(f *Finding, r raw, _ Request) {
 }
 
 func counted(number, noun string) string {
+	if most, found := strings.CutPrefix(number, "0 to "); found {
+		number = "at most " + most
+	}
 	if number == "1" || strings.HasSuffix(number, " 1") && !strings.Contains(number, "to") {
 		return number + " " + noun
 	}

@@ -261,7 +261,10 @@ struct Explainer
     {
         f.kind = "maybe_nil";
         f.given = printed(e.optional);
-        f.path = chain(s.tree.exprAt(error.location));
+        const AstExpr* expr = s.tree.exprAt(error.location);
+        if (expr && expr->is<AstExprUnary>())
+            expr = expr->as<AstExprUnary>()->expr;
+        f.path = chain(expr);
     }
 
     // What the old solver cannot call and the engine can: what is iterated, one of several functions.
@@ -416,6 +419,11 @@ struct Explainer
     void place()
     {
         const AstExpr* expr = s.tree.exprAt(error.location);
+        if (const AstExpr* given = s.tree.givenAt(error.location))
+        {
+            expr = given;
+            f.location = expr->location;
+        }
         std::string rest = f.field;
         while (expr && !rest.empty())
         {

@@ -66,6 +66,8 @@ struct Collector : AstVisitor
 
     bool visit(AstStatReturn* stat) override
     {
+        if (stat->list.size == 1)
+            tree.given.emplace(Tree::place(stat->location), stat->list.data[0]);
         if (!inside || !inside->returnAnnotation)
             tree.freeReturns.insert(Tree::place(stat->location));
         return true;
@@ -75,6 +77,8 @@ struct Collector : AstVisitor
     {
         for (AstLocal* var : stat->vars)
             add(var);
+        if (stat->values.size == 1)
+            tree.given.emplace(Tree::place(stat->location), stat->values.data[0]);
         return true;
     }
 
@@ -158,6 +162,11 @@ const AstExprCall* Tree::callAt(Location at) const
 const AstExpr* Tree::exprAt(Location at) const
 {
     return lookup(exprs, place(at));
+}
+
+const AstExpr* Tree::givenAt(Location at) const
+{
+    return lookup(given, place(at));
 }
 
 const AstExprTable* Tree::literalAround(Location at) const

@@ -34,6 +34,8 @@ public:
     {
         return iterated.count(place(at)) != 0;
     }
+    // What is given in the statement at this place, where that is one value; nullptr: it is not.
+    const Luau::AstExpr* givenAt(Luau::Location at) const;
     // The literal that has the value at this place in it; nullptr: none.
     const Luau::AstExprTable* literalAround(Luau::Location at) const;
     // The function that ends there.
@@ -65,7 +67,7 @@ private:
     static unsigned long long place(Luau::Position at);
     static Place place(Luau::Location at);
 
-    std::map<Place, const Luau::AstExpr*> exprs;
+    std::map<Place, const Luau::AstExpr*> exprs, given;
     std::map<Place, const Luau::AstExprCall*> callees, arguments, calls;
     struct Item
     {

@@ -20,6 +20,7 @@ type API struct {
 	hidden     map[string]bool // parameters that the configuration gives: "header X-Key"
 	auth       *authenticator
 	client     *http.Client
+	own        *http.Transport // nil: it was given
 	redactor   *redact.Redactor
 	warnings   []string
 }
@@ -27,13 +28,38 @@ type API struct {
 // Load reads a document and what it refers to. ctx bounds that alone.
 func Load(ctx context.Context, c Config, options Options) (*API, error) {
 	a := &API{config: c, options: options.withDefaults(), redactor: redact.New(c.secrets())}
+	if a.options.HTTP == nil {
+		a.own = ownTransport()
+		a.options.HTTP = a.own
+	}
 	if err := a.load(ctx); err != nil {
+		a.Close()
 		return nil, fmt.Errorf("api %s: %s", c.Name, a.redact(err.Error()))
 	}
 	for _, warning := range a.warnings {
 		a.options.Logger.Warn("openapi document", "api", c.Name, "problem", a.redact(warning))
 	}
 	return a, nil
+}
+
+// keptConnections is how many connections to a server stay open when nothing is sent.
+const keptConnections = 64
+
+func ownTransport() *http.Transport {
+	shared, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		shared = &http.Transport{Proxy: http.ProxyFromEnvironment}
+	}
+	own := shared.Clone()
+	own.MaxIdleConnsPerHost = keptConnections
+	return own
+}
+
+// Close gives kept connections up. Calls that run are not harmed.
+func (a *API) Close() {
+	if a.own != nil {
+		a.own.CloseIdleConnections()
+	}
 }
 
 func (a *API) load(ctx context.Context) error {

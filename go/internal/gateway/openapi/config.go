@@ -65,7 +65,8 @@ type Options struct {
 	// ReadFile reads a file in a folder; name is local to it, with slashes. Links that lead out of the folder are to be
 	// errors. nil reads no files.
 	ReadFile func(folder, name string) ([]byte, error)
-	// HTTP is how servers are reached. nil is http.DefaultTransport.
+	// HTTP is how servers are reached. nil is a transport of the API's own, as http.DefaultTransport but for its many
+	// kept connections: scripts call in parallel.
 	HTTP http.RoundTripper
 	// MaxSpec bounds the documents of one API together, in bytes; 0 is 64 MiB.
 	MaxSpec int64
@@ -97,9 +98,6 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	if o.HTTP == nil {
-		o.HTTP = http.DefaultTransport
-	}
 	if o.MaxSpec <= 0 {
 		o.MaxSpec = defaultMaxSpec
 	}

@@ -45,7 +45,6 @@ func record(t *testing.T, answers ...string) *recorder {
 	})
 	t.Cleanup(func() {
 		require.NoError(t, listener.Close())
-		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 		wait.Wait()
 	})
 	return r
@@ -113,7 +112,11 @@ func load(t *testing.T, text string, change ...func(*Config, *Options)) (*API, e
 	for _, do := range change {
 		do(&config, &options)
 	}
-	return Load(t.Context(), config, options)
+	a, err := Load(t.Context(), config, options)
+	if err == nil {
+		t.Cleanup(a.Close)
+	}
+	return a, err
 }
 
 func call(t *testing.T, a *API, function string, params map[string]any, body any) *Response {

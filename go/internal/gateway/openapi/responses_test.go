@@ -10,7 +10,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -232,6 +235,40 @@ func TestErrorsAsScriptsSeeThem(t *testing.T) {
 	failed = fails(t, spec(t, record(t, answer("500 Internal Server Error", "image/png", "\xff")), plainGet), "get", nil, nil)
 	require.Equal(t, table{"api": "shop", "status": 500.0, "retryable": false, "body": "\xff"}, failed.ErrorFields())
 	require.Equal(t, table{"api": "shop", "retryable": false}, fails(t, spec(t, nil, plainGet), "none", nil, nil).ErrorFields())
+}
+
+// Connections are kept for calls in parallel: with those of http.DefaultTransport all but two are made anew each time.
+func TestConnectionsAreKept(t *testing.T) {
+	const together = 10
+	var opened atomic.Int32
+	arrived, leave := make(chan struct{}), make(chan struct{})
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		arrived <- struct{}{}
+		<-leave
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	a := spec(t, nil, plainGet, func(c *Config, _ *Options) { c.BaseURL = server.URL })
+	for range 3 {
+		var wait sync.WaitGroup
+		for range together {
+			wait.Go(func() { _, _ = a.Call(t.Context(), "get", nil, nil) })
+		}
+		for range together {
+			<-arrived
+		}
+		for range together {
+			leave <- struct{}{}
+		}
+		wait.Wait()
+	}
+	require.LessOrEqual(t, opened.Load(), int32(together+together/2))
 }
 
 func TestHeadersOfResponses(t *testing.T) {

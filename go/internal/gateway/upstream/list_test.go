@@ -94,14 +94,21 @@ func TestAllowAndDeny(t *testing.T) {
 }
 
 func TestD10ListsChange(t *testing.T) {
-	p := newProgram(t, nil)
+	var told atomic.Int32
+	p := newProgram(t, func(r *running, m message) bool {
+		if m.method == "initialize" && strings.Contains(string(m.params), `"capabilities":{"elicitation":{"form":{}}}`) {
+			told.Add(1)
+		}
+		return false
+	})
 	changed := make(chan struct{}, 10)
-	s := p.open(Options{OnChange: func() { changed <- struct{}{} }})
+	s := p.open(Options{OnChange: func() { changed <- struct{}{} }, Client: Client{Elicitation: true}})
 	<-changed
 	another := s.Another(Options{})
 	t.Cleanup(another.Close)
 	ctx := t.Context()
 	require.NoError(t, another.Ready(ctx))
+	require.EqualValues(t, 2, told.Load(), "both connections know what our client can")
 	p.mu.Lock()
 	second := p.last
 	p.mu.Unlock()

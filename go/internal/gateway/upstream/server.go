@@ -45,11 +45,14 @@ func Open(c Config, o Options) *Server {
 }
 
 // Another is one more connection to the same server, for a session of its own. Both share the cap of concurrent calls
-// and the lists, which the first keeps up to date. Of the options, Client and OnChange do matter; the rest is the
-// same.
+// and the lists, which the first keeps up to date. Of the options, a Client that is not the zero value and OnChange do
+// matter; the rest is that of the first.
 func (s *Server) Another(o Options) *Server {
 	mixed := s.options
-	mixed.Client, mixed.OnChange = o.Client, o.OnChange
+	mixed.OnChange = o.OnChange
+	if o.Client != (Client{}) {
+		mixed.Client = o.Client
+	}
 	n := newServer(s.config, mixed)
 	n.slots, n.model = s.slots, s
 	s.mu.Lock()
