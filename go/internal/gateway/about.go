@@ -53,7 +53,10 @@ func (g *Gateway) Sources() []SourceInfo {
 }
 
 // Stubs are files of types for editors, by name.
-func (g *Gateway) Stubs() map[string]string { return luautype.Stubs(g.Catalog(), definitions) }
+func (g *Gateway) Stubs() map[string]string {
+	c := g.Catalog()
+	return luautype.Stubs(c, definitionsOf(c))
+}
 
 // Idle are the rules of the policy that are about no function that there is.
 func (g *Gateway) Idle() (lines []int) {

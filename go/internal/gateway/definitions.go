@@ -1,6 +1,11 @@
 package gateway
 
-import "github.com/hukilau/hukilau/go/internal/gateway/luautype"
+import (
+	"slices"
+
+	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
+	"github.com/hukilau/hukilau/go/internal/gateway/luautype"
+)
 
 // definitions are what scripts find beside their sources, as the type checker and editors know it.
 var definitions = luautype.DefinitionOptions{
@@ -22,4 +27,19 @@ var definitions = luautype.DefinitionOptions{
 		{Name: "json", Type: "any"},
 		{Name: "async", Type: "any"},
 	},
+}
+
+// filesName is what a session's files are called; a source of that name comes first, and leaves them "scratch".
+const filesName = "files"
+
+// definitionsOf are the definitions beside those of a catalogue's sources.
+func definitionsOf(c *catalog.Catalog) luautype.DefinitionOptions {
+	o := definitions
+	if c.Source(filesName) == nil {
+		return o
+	}
+	isFiles := func(m luautype.Member) bool { return m.Name == filesName }
+	o.Members = slices.DeleteFunc(slices.Clone(o.Members), isFiles)
+	o.Globals = slices.DeleteFunc(slices.Clone(o.Globals), isFiles)
+	return o
 }

@@ -55,7 +55,15 @@ func (e *raised) ErrorFields() map[string]any {
 // wrongArgument says what is wrong with the arguments in the names that the script used.
 func (e *raised) wrongArgument() string {
 	text := e.failed.Message
-	if field := luauPath(e.callable, e.failed.Path); field != "" && !strings.Contains(text, "'") {
+	parent, last := "", e.failed.Path
+	if at := strings.LastIndexByte(last, '/'); at >= 0 {
+		parent, last = last[:at], last[at+1:]
+	}
+	if last != "" && strings.HasSuffix(text, ": "+last) { // "missing required parameter: city" names it
+		if field := luauPath(e.callable, parent); field != "" {
+			text = field + ": " + text
+		}
+	} else if field := luauPath(e.callable, e.failed.Path); field != "" && !strings.Contains(text, "'") {
 		text = field + " " + text
 	}
 	return text + e.misspelt()
@@ -95,7 +103,10 @@ func (e *raised) misspelt() string {
 		sent, _ = sent[paramsKey].(map[string]any)
 	}
 	properties, _ := e.callable.Params["properties"].(map[string]any)
-	known := slices.Sorted(maps.Keys(properties))
+	known := slices.DeleteFunc(slices.Sorted(maps.Keys(properties)), func(name string) bool {
+		_, given := sent[name] // is not what another name was meant to be
+		return given
+	})
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		if _, there := properties[name]; there {
 			continue

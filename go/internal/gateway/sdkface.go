@@ -57,7 +57,7 @@ func (g *Gateway) sdkFace() []face {
 		},
 		{
 			name: "execute_script", run: g.executeScript,
-			description: executeDescription,
+			description: g.executeDescription(),
 			params: `{"type":"object","properties":{
 				"script":{"type":"string","description":"Luau"},
 				"timeout_ms":{"type":"integer","minimum":1}},
@@ -78,6 +78,16 @@ const executeDescription = `Run one Luau script that calls functions as sdk.<sou
 - files.write(path, text), files.read(path), files.list(): files of this session
 Scripts are type-checked before they run.
 Example: local list = sdk.github.list_issues{ repo = "a/b" } return #list`
+
+// executeDescription names a session's files as scripts find them here.
+func (g *Gateway) executeDescription() string {
+	for _, u := range g.options.Upstreams {
+		if catalog.Sanitise(u.Name()) == filesName {
+			return strings.ReplaceAll(executeDescription, "files.", "scratch.")
+		}
+	}
+	return executeDescription
+}
 
 // apiEntry is a source in list_apis.
 type apiEntry struct {

@@ -45,7 +45,7 @@ func (t *TypeChecker) Check(ctx context.Context, script string, c *catalog.Catal
 	}
 	list, err := t.checker.Check(ctx, typecheck.Request{
 		Chunk: "script", Source: script, Modules: t.modules, Mode: typecheck.Strict,
-		Definitions: typecheck.NewDefinitions(luautype.DefinitionsFor(c, definitions, luautype.Mentioned(script))),
+		Definitions: typecheck.NewDefinitions(luautype.DefinitionsFor(c, definitionsOf(c), luautype.Mentioned(script))),
 	})
 	if err != nil {
 		return nil, err

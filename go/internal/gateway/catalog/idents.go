@@ -25,7 +25,7 @@ var keywords = setOf(`and break do else elseif end false for function if in loca
 var builtins = setOf(`_G _VERSION assert bit32 buffer collectgarbage coroutine debug error gcinfo getfenv getmetatable
 	integer io ipairs loadstring math module newproxy next os package pairs pcall print rawequal rawget rawlen rawset
 	require select setfenv setmetatable shared string table task tonumber tostring type typeof unpack utf8 vector xpcall
-	__native arg args read_result result script sdk class extern`)
+	__native arg args async call_tool json read_result result scratch script sdk class extern`)
 
 func setOf(words string) map[string]bool {
 	set := map[string]bool{}

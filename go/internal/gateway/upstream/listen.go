@@ -11,11 +11,18 @@ const (
 	lastPause  = time.Minute
 )
 
-// listen holds the stream open on which the server speaks of its own accord. Many servers have none.
-func (s *streamable) listen() {
+// listenTime is how long a connection is not used before its stream is open: some servers throw away what they ask
+// where there is none. Others say nothing until they have something to say.
+const listenTime = 250 * time.Millisecond
+
+// listen holds the stream open on which the server speaks of its own accord. Many servers have none. known hears that
+// the first try has its answer.
+func (s *streamable) listen(known func()) {
 	id, wait := "", firstPause
+	defer known()
 	for opened := false; ; {
 		r, err := s.web.do(s.ctx, http.MethodGet, s.url, nil, s.streamHeader(id), nil)
+		known()
 		switch {
 		case s.ctx.Err() != nil:
 			if err == nil {

@@ -103,6 +103,9 @@ func (s *session) shake(ctx context.Context, older bool) *Error {
 	defer patience.Stop()
 	select {
 	case a := <-found:
+		if a.err != nil && s.understands(a.err) { // it may have changed its mind: it is asked once more
+			a.result, a.err = s.discover(discovering)
+		}
 		if a.err == nil && s.chose(a.result) {
 			return nil
 		}
@@ -123,6 +126,19 @@ func (s *session) discover(ctx context.Context) (json.RawMessage, *Error) {
 	var f fields
 	f.raw("_meta", s.owner.meta(stateless, s.owner.options.Client, nil, 0))
 	return s.roundTrip(ctx, "server/discover", f.end())
+}
+
+// understands says whether a server that refuses the revision of a request names that very revision as one it speaks.
+func (s *session) understands(refused *Error) bool {
+	found := false
+	if refused.Number == numberBadVersion {
+		members(refused.Data, func(key, value []byte) {
+			if string(key) == "supported" {
+				elements(value, func(v []byte) { found = found || str(v) == stateless })
+			}
+		})
+	}
+	return found
 }
 
 // chose takes what server/discover answered. It is false where we do not speak alike.

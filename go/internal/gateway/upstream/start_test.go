@@ -81,6 +81,24 @@ func TestLateDiscover(t *testing.T) {
 	})
 }
 
+// One that refuses a revision, and names it among those that it speaks, is asked once more.
+func TestRefusesWhatItSpeaks(t *testing.T) {
+	asked := 0
+	p := newProgram(t, func(r *running, m message) bool {
+		if m.method != "server/discover" {
+			return false
+		}
+		if asked++; asked == 1 {
+			r.sayf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"no","data":{"supported":["2026-07-28"]}}}`, m.id, numberBadVersion)
+		} else {
+			r.result(m, `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`)
+		}
+		return true
+	})
+	require.Equal(t, stateless, p.open(Options{}).Status().Version)
+	require.Equal(t, 2, asked)
+}
+
 // One that ends at what it does not know is started once more, and asked the older way.
 func TestDiesOfDiscover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

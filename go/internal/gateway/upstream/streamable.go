@@ -51,8 +51,18 @@ func (s *streamable) settled(version string) {
 	s.mu.Lock()
 	s.version = version
 	s.mu.Unlock()
-	if version < stateless {
-		s.start(s.listen)
+	if version >= stateless {
+		return
+	}
+	open := make(chan struct{})
+	if !s.start(func() { s.listen(sync.OnceFunc(func() { close(open) })) }) {
+		return
+	}
+	patience := time.NewTimer(listenTime)
+	defer patience.Stop()
+	select {
+	case <-open:
+	case <-patience.C:
 	}
 }
 

@@ -117,6 +117,31 @@ func (s *site) open(c Config, o Options) *Server {
 	return open(s.t, c, o)
 }
 
+// A server may ask on its own stream alone, and throw away what it asks where there is none: a connection is used when
+// that stream is open.
+func TestStreamIsOpenBeforeCalls(t *testing.T) {
+	var open atomic.Bool
+	site := newSite(t, func(w http.ResponseWriter, r *http.Request, m message) bool {
+		switch m.method {
+		case "GET":
+			open.Store(true)
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.WriteHeader(http.StatusOK)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		case "tools/list":
+			if !open.Load() {
+				t.Error("it is used before its stream is open")
+			}
+			return false
+		default:
+			return false
+		}
+		return true
+	})
+	site.open(Config{}, Options{})
+}
+
 func TestStreamable(t *testing.T) {
 	site := newSite(t, nil)
 	s := site.open(Config{Headers: map[string]string{"X-Key": "the-secret-key"}}, Options{})

@@ -65,11 +65,38 @@ func (l Login) Run(ctx context.Context, show func(url string) error) error {
 	return nil
 }
 
+// hellos are what a server is asked until it refuses: some let everybody begin, and want to know who asks for more.
+var hellos = []string{
+	`"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"hukilau","version":""},"io.modelcontextprotocol/clientCapabilities":{}}}`,
+	`"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"hukilau","version":""}}`,
+	`"tools/list"`,
+}
+
 // challenge asks the server for something, and gives its refusal.
 func (l Login) challenge(ctx context.Context) (*http.Request, *http.Response, error) {
-	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
-		`"clientInfo":{"name":"hukilau","version":""}}}`
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.URL, strings.NewReader(hello))
+	var why error
+	for _, hello := range hellos {
+		req, r, err := l.ask(ctx, hello)
+		if err != nil {
+			return nil, nil, err
+		}
+		if r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden {
+			return req, r, nil
+		}
+		_ = r.Body.Close()
+		if r.StatusCode < 300 {
+			why = ErrNotNeeded
+		} else if why == nil {
+			why = fmt.Errorf("the server answered with HTTP status %d where it should ask who we are: check the url", r.StatusCode)
+		}
+	}
+	return nil, nil, why
+}
+
+// ask sends one request. hello is its method, with its params.
+func (l Login) ask(ctx context.Context, hello string) (*http.Request, *http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.URL, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":`+hello+`}`))
 	if err != nil {
 		return nil, nil, errors.New("the url of the server is not usable")
 	}
@@ -86,16 +113,7 @@ func (l Login) challenge(ctx context.Context) (*http.Request, *http.Response, er
 		}
 		return nil, nil, fmt.Errorf("the server cannot be reached: %w", err)
 	}
-	switch {
-	case r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden:
-		return req, r, nil
-	case r.StatusCode < 300:
-		err = ErrNotNeeded
-	default:
-		err = fmt.Errorf("the server answered with HTTP status %d where it should ask who we are: check the url", r.StatusCode)
-	}
-	_ = r.Body.Close()
-	return nil, nil, err
+	return req, r, nil
 }
 
 func (l Login) config(back *returning, show func(string) error) *auth.AuthorizationCodeHandlerConfig {

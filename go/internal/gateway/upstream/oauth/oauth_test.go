@@ -289,6 +289,32 @@ func TestLoginFails(t *testing.T) {
 	require.ErrorIs(t, Login{Name: "w", URL: open.URL, Store: store}.Run(t.Context(), browser), ErrNotNeeded)
 }
 
+// Some servers let everybody begin, and want to know who asks for more.
+func TestLoginToServerThatLetsBegin(t *testing.T) {
+	w := newWorld(t)
+	store := Files{t.TempDir()}
+	var asked []string
+	lets := httptest.NewServer(http.HandlerFunc(func(r http.ResponseWriter, req *http.Request) {
+		var m struct{ Method string }
+		_ = json.NewDecoder(req.Body).Decode(&m)
+		asked = append(asked, m.Method)
+		switch m.Method {
+		case "server/discover":
+			http.Error(r, "no such method", http.StatusBadRequest)
+		case "initialize":
+			say(r, map[string]any{})
+		default:
+			r.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+w.URL+`/.well-known/oauth-protected-resource/mcp"`)
+			r.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	defer lets.Close()
+	err := Login{Name: "w", URL: lets.URL, Store: store}.Run(t.Context(), browser)
+	require.Error(t, err) // the resource there is another one
+	require.NotErrorIs(t, err, ErrNotNeeded)
+	require.Equal(t, []string{"server/discover", "initialize", "tools/list"}, asked[:3])
+}
+
 // Somebody who calls back without knowing the state does not disturb a login.
 func TestStrangersCallBack(t *testing.T) {
 	w := newWorld(t)
