@@ -99,7 +99,7 @@ func TestEveryCode(t *testing.T) {
 var writtenCodes = regexp.MustCompile(`\b[cC]ode[A-Z]?\w* +(?:luau\.)?(?:Code +)?= "(\w+)"|\bCode: "(\w+)"|\braise\(L, "(\w+)"|\bfaults\.(?:new|raise)\("(\w+)"|ErrorCode\(\) string +\{ return "(\w+)"|&runnerError\{"(\w+)"`)
 
 // ofHost are the packages of luau-host, whose codes are of calls of tools.
-var ofHost = regexp.MustCompile(`/internal/(agent|config|hostapp|hostcli|jsonvalue|mcpserver|models|music|schema|server|store|tooldef|toolhost)/|/pkg/toolhost/`)
+var ofHost = regexp.MustCompile(`/internal/(agent|config|gateway|hostapp|hostcli|jsonvalue|mcpserver|models|music|schema|server|store|tooldef|toolhost|typecheck)/|/pkg/toolhost/`)
 
 // Every code that the sources have is in the guide, but for those of wrong use of the Go package, and one of
 // an example.

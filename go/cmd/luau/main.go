@@ -12,6 +12,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/hostedcmd"
+	"github.com/hukilau/hukilau/go/internal/cli/runcmd"
 	"github.com/hukilau/hukilau/go/internal/cli/versions"
 )
 
@@ -25,6 +26,7 @@ func run() int {
 	log.SetOutput(io.Discard)
 	versions.Build.Version, versions.Build.Commit = version, commit
 	hostedcmd.HandOver = handOver
+	runcmd.WithSources = func(args []string) error { return handOver(append([]string{"gateway"}, args...)) }
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	interrupts := &exit.Interrupts{}

@@ -20,6 +20,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/program"
 	"github.com/hukilau/hukilau/go/internal/config"
+	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/hostcli"
 )
 
@@ -28,6 +29,7 @@ const served = "127.0.0.1:8787"
 
 // handOver is what `luau` does with the verbs of luau-host: here both are one program.
 func handOver(args []string) error {
+	hostapp.StartChecker = startChecker
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

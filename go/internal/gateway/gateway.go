@@ -18,6 +18,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
 	"github.com/hukilau/hukilau/go/internal/gateway/finder"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
+	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
 // Options are what a Gateway needs. The zero value calls nothing.
@@ -194,8 +195,9 @@ func (g *Gateway) Close() {
 	g.pools.close()
 }
 
-// Forget ends what was kept and opened for one client.
-func (g *Gateway) Forget(client string) {
+// Forget ends what was kept and opened for one connection of a caller.
+func (g *Gateway) Forget(caller toolhost.Caller) {
+	client := clientOf(caller)
 	g.sessions.forget(client)
 	for _, u := range g.options.Upstreams {
 		u.Forget(client)

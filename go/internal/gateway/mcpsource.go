@@ -15,8 +15,9 @@ import (
 
 // Bounds of connections that clients have for themselves.
 const (
-	maxConnections = 64 // to one server
-	connectionTime = 30 * time.Minute
+	maxConnections = 64               // to one server
+	connectionTime = 30 * time.Minute // without a call
+	sweepTime      = 5 * time.Minute
 )
 
 // MCPSource is an MCP server. Clients have connections of their own where it does not say that they need none: what
@@ -32,6 +33,7 @@ type MCPSource struct {
 	own      map[string]*connection
 	closed   bool
 	ending   sync.WaitGroup // connections that are being closed
+	sweeping *time.Timer    // closes those that nobody uses; nil while there are none
 	snapshot *upstream.Snapshot
 	source   *catalog.Source // of snapshot
 }
@@ -186,6 +188,9 @@ func (m *MCPSource) connection(client string) (*upstream.Server, func(), error) 
 		}
 		found = &connection{server: m.server.Another(upstream.Options{})}
 		m.own[client] = found
+		if m.sweeping == nil {
+			m.sweeping = time.AfterFunc(sweepTime, m.sweep)
+		}
 	}
 	found.calls++
 	return found.server, func() {
@@ -194,6 +199,21 @@ func (m *MCPSource) connection(client string) (*upstream.Server, func(), error) 
 		found.calls--
 		found.last = m.now()
 	}, nil
+}
+
+// sweep closes connections that were not used for long.
+func (m *MCPSource) sweep() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for client, c := range m.own {
+		if c.calls == 0 && m.now().Sub(c.last) > connectionTime {
+			m.drop(client)
+		}
+	}
+	m.sweeping = nil
+	if len(m.own) > 0 && !m.closed {
+		m.sweeping = time.AfterFunc(sweepTime, m.sweep)
+	}
 }
 
 // makeRoom closes connections that nobody uses, and the one that was not used for the longest time where there are
@@ -238,6 +258,9 @@ func (m *MCPSource) Forget(client string) {
 func (m *MCPSource) Close() {
 	m.mu.Lock()
 	m.closed = true
+	if m.sweeping != nil {
+		m.sweeping.Stop()
+	}
 	for client := range m.own {
 		m.drop(client)
 	}

@@ -135,6 +135,7 @@ func (o *Offers) server(name, between string) (found *MCPSource, rest string) {
 
 // ReadResource implements mcpserver.Offers.
 func (o *Offers) ReadResource(ctx context.Context, caller toolhost.Caller, uri string) (json.RawMessage, error) {
+	o.gateway().awaitSources(ctx, uri)
 	if own, ok := strings.CutPrefix(uri, sdkScheme); ok {
 		text, found := o.own(own)
 		if !found {

@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/hukilau/hukilau/go/internal/config"
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/gateway"
+	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
 	"github.com/hukilau/hukilau/go/internal/gateway/upstream"
 	"github.com/hukilau/hukilau/go/internal/gateway/upstream/oauth"
 	"github.com/hukilau/hukilau/go/internal/hostmods/sdkmod"
@@ -60,6 +62,36 @@ type source struct {
 // Gateway is the one of the host; nil where there are no sources.
 func (h *Host) Gateway() *gateway.Gateway { return h.gateways.current.Load() }
 
+// maxNamed is how many sources are named in the instructions for models.
+const maxNamed = 30
+
+// sessionEnded forgets what was kept for the session of a client.
+func (h *Host) sessionEnded(caller toolhost.Caller) {
+	if g := h.Gateway(); g != nil {
+		g.Forget(caller)
+	}
+}
+
+// instructions say to a model how the gateway's tools belong together; "" without a gateway.
+func (h *Host) instructions() string {
+	g := h.Gateway()
+	if g == nil {
+		return ""
+	}
+	var names []string
+	for _, s := range g.Sources() {
+		names = append(names, s.Ident)
+	}
+	if len(names) > maxNamed {
+		names = append(names[:maxNamed], fmt.Sprintf("and %d more", len(names)-maxNamed))
+	}
+	sources := strings.Join(names, ", ")
+	if h.gateways.settings.Face == config.ProxyFace {
+		return "Servers: " + sources + ". Find tools with list-server-tools and tool-details; call them from one script with execute."
+	}
+	return "Sources: " + sources + ". Find functions with search_docs, read their types with get_function_docs, call them from one script with execute_script."
+}
+
 // sourcesFor are those that the tool of a call may use.
 func (h *Host) sourcesFor(calling toolhost.Calling) sdkmod.Host {
 	if g := h.Gateway(); g != nil {
@@ -80,6 +112,7 @@ func (p *Project) sources(flags SourceFlags) (config.Sources, config.Gateway, er
 	files := flags.Files
 	if usual := filepath.Join(p.Folder, clientsFile); len(files)+len(flags.MCP)+len(flags.APIs)+len(flags.Specs) == 0 && p.file == "" && exists(usual) {
 		files = []string{usual}
+		p.tellFile(usual)
 	}
 	for _, name := range files {
 		clients, err := p.readClients(name)
@@ -98,6 +131,13 @@ func (p *Project) sources(flags SourceFlags) (config.Sources, config.Gateway, er
 	return all, settings, nil
 }
 
+// tellFile says that a file of other programs is used: it names programs that are started.
+func (p *Project) tellFile(path string) {
+	if logger, err := p.newLogger(); err == nil {
+		logger.Warn("the servers of this file are used, as there is no hukilau.toml", "file", p.Shown(path))
+	}
+}
+
 // readClients reads a file of another program.
 func (p *Project) readClients(name string) (*config.Clients, error) {
 	text, err := readRegular(name, maxConfig)
@@ -110,13 +150,19 @@ func (p *Project) readClients(name string) (*config.Clients, error) {
 	}
 	home, _ := os.UserHomeDir() // "" is none
 	clients, err := config.ParseClients(text, config.ClientOptions{
-		Name: name, Dir: filepath.Dir(path), Home: home, LookupEnv: os.LookupEnv,
+		Name: name, Dir: filepath.Dir(path), Home: home, LookupEnv: os.LookupEnv, Placeholder: redact.Mark,
 		ReadFile: func(name string) ([]byte, error) { return readRegular(name, maxConfig) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	p.addSecrets(clients.Secrets())
+	p.unsetClients = map[string]string{}
+	for _, u := range clients.Unset() {
+		if len(u.Path) > 1 {
+			p.unsetClients[u.Path[1]] = u.Err.Error()
+		}
+	}
 	p.clientWarnings = append(p.clientWarnings, clients.Warnings...)
 	return clients, nil
 }
@@ -170,7 +216,12 @@ func (h *Host) openGateway() error {
 
 // connect opens the sources that were not open before.
 func (h *Host) connect(all config.Sources) (list []source, fresh int, err error) {
-	open := func(name string, of any, make func() (gateway.Upstream, error)) error {
+	open := func(section, name string, of any, make func() (gateway.Upstream, error)) error {
+		if why := h.unsetIn(section, name); why != "" {
+			fresh++
+			list = append(list, source{of, &gateway.Unready{Called: name, Of: kinds[section], Reason: why}})
+			return nil
+		}
 		for _, s := range h.gateways.sources {
 			if s.upstream.Name() == name && reflect.DeepEqual(s.config, of) {
 				list = append(list, s)
@@ -190,7 +241,7 @@ func (h *Host) connect(all config.Sources) (list []source, fresh int, err error)
 		if server.Disabled {
 			continue
 		}
-		if err := open(name, server, func() (gateway.Upstream, error) { return h.openServer(name, server) }); err != nil {
+		if err := open("mcp_servers", name, server, func() (gateway.Upstream, error) { return h.openServer(name, server) }); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -199,11 +250,26 @@ func (h *Host) connect(all config.Sources) (list []source, fresh int, err error)
 		if api.Disabled {
 			continue
 		}
-		if err := open(name, api, func() (gateway.Upstream, error) { return h.openAPI(name, api), nil }); err != nil {
+		if err := open("apis", name, api, func() (gateway.Upstream, error) { return h.openAPI(name, api), nil }); err != nil {
 			return nil, 0, err
 		}
 	}
 	return list, fresh, nil
+}
+
+var kinds = map[string]catalog.Kind{"mcp_servers": catalog.MCP, "apis": catalog.OpenAPI}
+
+// unsetIn says which variable a source needs that is not set; "" is none.
+func (h *Host) unsetIn(section, name string) string {
+	if why := h.Project.unsetClients[name]; why != "" && section == "mcp_servers" {
+		return why
+	}
+	for _, u := range h.Project.Config().Unset() {
+		if len(u.Path) > 1 && u.Path[0] == section && u.Path[1] == name {
+			return u.Err.Error()
+		}
+	}
+	return ""
 }
 
 func (h *Host) openServer(name string, c config.MCPServer) (gateway.Upstream, error) {

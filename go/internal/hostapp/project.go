@@ -63,8 +63,9 @@ type Project struct {
 	content  atomic.Pointer[content]
 	redactor atomic.Pointer[redact.Redactor]
 
-	moreSecrets    []string        // of files of other programs
-	clientWarnings []*config.Error // about these
+	moreSecrets    []string          // of files of other programs
+	clientWarnings []*config.Error   // about these
+	unsetClients   map[string]string // why servers of these cannot be started, by name
 }
 
 // content is what was read last.

@@ -157,7 +157,7 @@ func (h *Host) newMCP(o Serving, hostChecked bool) *mcpserver.Server {
 		offers = gateway.NewOffers(h.Gateway, c.NoResources, c.NoPrompts)
 	}
 	return mcpserver.New(mcpserver.Options{
-		MaxMessage: most, Offers: offers,
+		MaxMessage: most, Offers: offers, Ended: h.sessionEnded, Instructions: h.instructions(),
 		Host: h.Host, Logger: h.Logger, Redact: h.Project.redact, Version: o.Version,
 		HostChecked: hostChecked, OperatorApproves: h.Project.Config().Server.OperatorApproves,
 	})

@@ -20,13 +20,14 @@ import (
 // Options are what a Server needs. Only Host has no default.
 type Options struct {
 	Host         *toolhost.Host
-	Logger       *slog.Logger        // nil: nothing is logged
-	Redact       func(string) string // takes secrets out of what clients are told; nil: nothing is secret
-	Name         string              // "": hukilau
-	Title        string              // for people; "": none
-	Version      string              // "": 0.0.0
-	Instructions string              // how a model should use the tools; "": none
-	Offers       Offers              // resources and prompts of others; nil: there are none
+	Logger       *slog.Logger          // nil: nothing is logged
+	Redact       func(string) string   // takes secrets out of what clients are told; nil: nothing is secret
+	Name         string                // "": hukilau
+	Title        string                // for people; "": none
+	Version      string                // "": 0.0.0
+	Instructions string                // how a model should use the tools; "": none
+	Offers       Offers                // resources and prompts of others; nil: there are none
+	Ended        func(toolhost.Caller) // hears of sessions that have ended; nil: nobody does
 
 	MaxMessage  int           // bytes of one message; 0: 8 MiB
 	MaxSessions int           // over HTTP, at once, before the longest unused one ends; 0: 1,000
@@ -55,6 +56,7 @@ type Server struct {
 	sessions  sessions
 	streams   streams
 	sealing   [32]byte // key of session ids
+	following sync.WaitGroup
 
 	mu     sync.Mutex
 	listed map[string]string // hash of each tool that the SDK lists, by name
@@ -77,6 +79,9 @@ func New(o Options) *Server {
 	if o.Offers != nil {
 		options.Capabilities.Resources = &mcp.ResourceCapabilities{ListChanged: true}
 		options.CompletionHandler = s.complete
+	}
+	if o.Ended != nil {
+		options.InitializedHandler = s.followed
 	}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: o.Name, Title: o.Title, Version: o.Version}, options)
 	s.mcp.AddReceivingMiddleware(negotiating, s.listing)
@@ -124,6 +129,7 @@ func (s *Server) Close() {
 	for session := range s.mcp.Sessions() {
 		session.Close()
 	}
+	s.following.Wait()
 }
 
 // atLeast passes records of a level on. The SDK tells of each session and request at level info.

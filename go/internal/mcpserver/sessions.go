@@ -1,8 +1,11 @@
 package mcpserver
 
 import (
+	"context"
 	"sync"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // sessions are those over HTTP. Few clients end theirs; when there are too many, the one that is longest unused
@@ -59,4 +62,13 @@ func (s *sessions) room(there []string) (inTheWay string, ok bool) {
 	}
 	delete(s.all, inTheWay)
 	return inTheWay, inTheWay != ""
+}
+
+// followed tells when a session that begins has ended.
+func (s *Server) followed(ctx context.Context, req *mcp.InitializedRequest) {
+	who := offering(ctx, req.Session)
+	s.following.Go(func() {
+		_ = req.Session.Wait() // how it ended makes no difference
+		s.options.Ended(who)
+	})
 }

@@ -32,6 +32,7 @@ type flags struct {
 	eval     []string
 	logLevel string
 	logStyle string
+	config   string
 }
 
 const long = `Runs a Luau script: a file, - for standard input, or the text after -e. What follows the script's
@@ -70,6 +71,7 @@ func (f *flags) register(p *pflag.FlagSet) {
 	p.StringVar(&f.profile, "profile", "", "write where the script spends processor time to this `file`, for https://www.speedscope.app")
 	p.Bool(program.JSONFlag, false, "write errors as JSON, one a line")
 	p.StringVar(&f.logLevel, "log-level", "debug", "least `level` of log records that are shown: debug, info, warn or error")
+	p.StringVar(&f.config, "config", "", "run the script with the sources of this configuration `file`, as sdk: see luau gateway exec")
 	p.StringVar(&f.logStyle, "log-format", "text", "`format` of log records: text or json")
 }
 
@@ -127,10 +129,36 @@ const noScript = `no script named
   luau -e TEXT    runs a text, luau - what comes from standard input
   luau repl       is a prompt`
 
+// WithSources runs a script that calls MCP servers and services, by the arguments of `luau gateway exec`; main sets it.
+var WithSources = func(args []string) error { return errors.New("luau-host cannot be started from here") }
+
+// runWithSources hands a script to the program that has servers.
+func runWithSources(f *flags, s app.Script) error {
+	if len(s.Args) > 0 {
+		return exit.Usagef("a script that is run with --config takes no arguments, got %q", s.Args[0])
+	}
+	args := []string{"exec", "--print", "--config", f.config}
+	if s.Timeout > 0 {
+		args = append(args, "--timeout", s.Timeout.String())
+	}
+	switch {
+	case s.Text != nil:
+		args = append(args, "--code", *s.Text)
+	case s.Input != nil:
+		args = append(args, "-")
+	default:
+		args = append(args, s.Path)
+	}
+	return WithSources(args)
+}
+
 func run(cmd *cobra.Command, f *flags, args []string) error {
 	script, err := f.script(cmd, args)
 	if err != nil {
 		return err
+	}
+	if cmd.Flags().Changed("config") {
+		return runWithSources(f, script)
 	}
 	stats, err := app.Run(cmd.Context(), script)
 	if f.stats {

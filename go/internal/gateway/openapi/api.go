@@ -80,6 +80,9 @@ func (a *API) load(ctx context.Context) error {
 	if len(a.operations) == 0 {
 		return a.nothing()
 	}
+	if err := a.unknownVariables(); err != nil {
+		return err
+	}
 	if err := a.checkServers(); err != nil {
 		return err
 	}

@@ -49,6 +49,20 @@ func TestBodies(t *testing.T) {
 	}
 }
 
+// A configured content type goes before the document's, but for forms: theirs says where parts end.
+func TestAConfiguredContentType(t *testing.T) {
+	r := record(t)
+	other := func(c *Config, _ *Options) {
+		c.Headers = map[string]string{"content-type": "application/vnd.x+json", "cookie": "a=b"}
+	}
+	call(t, spec(t, r, posting("application/json: {}"), other), "post", nil, table{})
+	_, header, _ := r.last(t)
+	require.Equal(t, "application/vnd.x+json", header.Get("Content-Type"))
+	require.Equal(t, "a=b", header.Get("Cookie"))
+	call(t, spec(t, r, posting("multipart/form-data: {}"), other), "post", nil, table{"x": "y"})
+	require.Equal(t, []partOf{{"x", "", "", "y"}}, partsOf(t, r))
+}
+
 func TestBodiesThatCannotBeSent(t *testing.T) {
 	r := record(t)
 	for _, test := range []struct {

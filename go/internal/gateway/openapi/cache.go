@@ -43,8 +43,16 @@ func (c *cache) read(ctx context.Context, r *reader, at place) *model {
 	if !ok {
 		return nil
 	}
+	// The two parts take about as long: a start waits for the longer one only.
+	trees := make(chan any, 1)
+	go func() {
+		tree, _ := parseJSON(schemas) // nil is no list
+		trees <- tree
+	}()
 	var s stored
-	if json.Unmarshal(head, &s) != nil || s.Format != cacheFormat || s.Model == nil {
+	err := json.Unmarshal(head, &s)
+	list, isList := (<-trees).([]any)
+	if err != nil || !isList || s.Format != cacheFormat || s.Model == nil {
 		return nil
 	}
 	for _, other := range s.Others {
@@ -52,9 +60,7 @@ func (c *cache) read(ctx context.Context, r *reader, at place) *model {
 			return nil
 		}
 	}
-	tree, err := parseJSON(schemas)
-	list, isList := tree.([]any)
-	if err != nil || !isList || !s.Model.setSchemas(list) {
+	if !s.Model.setSchemas(list) {
 		return nil
 	}
 	return s.Model

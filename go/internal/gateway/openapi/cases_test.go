@@ -342,6 +342,7 @@ func TestF06Servers(t *testing.T) {
 	}{
 		{region, `server_variables.region: "mars" is none of eu, us`, func(c *Config) { c.ServerVariables = map[string]string{"region": "mars"} }},
 		{region, `cannot stand in an address`, func(c *Config) { c.ServerVariables = map[string]string{"port": "1@evil.example.com"} }},
+		{region, "server_variables.zone: no server of the document has such a variable", func(c *Config) { c.ServerVariables = map[string]string{"zone": "eu"} }},
 		{"servers: [{url: 'https://{x}.example.com'}]", "set server_variables.x, or base_url", nil},
 		{"servers: [{url: 'ftp://a.example.com'}]", "begins with http:// or https://", nil},
 		{"servers: [{url: 'https://user:pw@a.example.com'}]", "no user name and password", nil},

@@ -55,14 +55,25 @@ func (a *API) request(ctx context.Context, op *operation, params map[string]any,
 	if err := headersOf(request, values); err != nil {
 		return nil, err
 	}
-	for name, value := range a.config.Headers {
-		if http.CanonicalHeaderKey(name) == "Cookie" {
-			addCookies(request, []string{value})
-			continue
-		}
-		request.Header.Set(name, value)
-	}
+	a.configured(request)
 	return request, nil
+}
+
+// configured puts the headers of the configuration on a request.
+func (a *API) configured(request *http.Request) {
+	form := kindOf(request.Header.Get("Content-Type")) == kindMultipart
+	for name, value := range a.config.Headers {
+		switch http.CanonicalHeaderKey(name) {
+		case "Cookie":
+			addCookies(request, []string{value})
+		case "Content-Type":
+			if !form { // that of a form says where its parts end
+				request.Header.Set(name, value)
+			}
+		default:
+			request.Header.Set(name, value)
+		}
+	}
 }
 
 // argument is a parameter with its value.

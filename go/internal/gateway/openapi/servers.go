@@ -114,3 +114,17 @@ func (a *API) variable(s server, name string) (string, error) {
 	}
 	return value, nil
 }
+
+// unknownVariables are those of the configuration that no server has.
+func (a *API) unknownVariables() error {
+	servers := slices.Clone(a.model.Servers)
+	for _, op := range a.operations {
+		servers = append(servers, op.Servers...)
+	}
+	for _, name := range sortedKeys(a.config.ServerVariables) {
+		if !slices.ContainsFunc(servers, func(s server) bool { return strings.Contains(s.URL, "{"+name+"}") }) {
+			return fmt.Errorf("server_variables.%s: no server of the document has such a variable", name)
+		}
+	}
+	return nil
+}

@@ -21,6 +21,7 @@ type execution struct {
 	answers string
 	timeout time.Duration
 	whole   bool
+	print   bool
 }
 
 func execCommand() *cobra.Command {
@@ -47,6 +48,7 @@ what the type checker warns of to standard error. SCRIPT - is standard input.`,
 	f.BoolVar(&e.dry, "dry-run", false, "call no source: list the calls that would be made, with answers of --answers or of the right type")
 	f.StringVar(&e.answers, "answers", "", "a JSON `file` for --dry-run, as {\"github.list_issues\": [...]}")
 	f.DurationVar(&e.timeout, "timeout", 0, "how `long` the script may take; as [gateway] timeout says when left out")
+	f.BoolVar(&e.print, "print", false, "print to standard output what the script prints, and a result where there is one")
 	f.BoolVar(&e.whole, "json", false, "print all that a model gets: result, logs and files")
 	return cmd
 }
@@ -97,11 +99,18 @@ func (e *execution) run(cmd *cobra.Command, h *hostapp.Host, script string) erro
 	if err := json.Unmarshal(answer, &told); err != nil {
 		return err
 	}
+	logs := cmd.ErrOrStderr()
+	if e.print {
+		logs = cmd.OutOrStdout()
+	}
 	for _, line := range told.Logs {
-		fmt.Fprintln(cmd.ErrOrStderr(), visible.Text(line))
+		fmt.Fprintln(logs, visible.Text(line))
 	}
 	for _, line := range told.Warnings {
 		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", visible.Message(line))
+	}
+	if e.print && string(told.Result) == "null" {
+		return nil
 	}
 	return indented(cmd, told.Result)
 }
