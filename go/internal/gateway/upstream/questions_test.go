@@ -107,13 +107,15 @@ func TestUsersTakeTheirTime(t *testing.T) {
 	require.Contains(t, textOf(t, result), "decline")
 
 	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
+	ended, returned := make(chan struct{}), make(chan struct{})
 	_, err = s.Call(ctx, "echo", json.RawMessage(`{"method":"elicitation/create"}`), CallOptions{Elicit: func(asking context.Context, _ json.RawMessage) (json.RawMessage, error) {
 		stop()
 		<-asking.Done()
 		close(ended)
+		<-returned
 		return nil, asking.Err()
 	}})
+	close(returned)
 	require.ErrorIs(t, err, context.Canceled)
 	<-ended
 }
