@@ -142,18 +142,39 @@ func (f *fixture) call(tool string, args map[string]any) (string, *toolhost.Erro
 	return string(answer.JSON), nil
 }
 
-// run gives the result of a script.
-func (f *fixture) run(script string) string {
+// gives is the JSON of a tool that works.
+func (f *fixture) gives(tool string, args map[string]any) string {
 	f.t.Helper()
-	var told struct {
-		Result json.RawMessage `json:"result"`
-	}
-	text, failed := f.call("execute_script", map[string]any{"script": script})
+	text, failed := f.call(tool, args)
 	if failed != nil {
 		require.Nil(f.t, failed, failed.Message)
 	}
-	require.NoError(f.t, json.Unmarshal([]byte(text), &told))
-	return string(told.Result)
+	return text
+}
+
+// told is what execute_script gives.
+type told struct {
+	Result json.RawMessage `json:"result"`
+	Logs   []string        `json:"logs"`
+	Files  []string        `json:"files_touched"`
+}
+
+// by is all that a script of a client gives.
+func (f *fixture) by(c toolhost.Caller, script string) told {
+	f.t.Helper()
+	answer, failed := f.host.Call(f.t.Context(), toolhost.Request{Tool: "execute_script", Value: map[string]any{"script": script}, Caller: c})
+	if failed != nil {
+		require.Nil(f.t, failed, failed.Message)
+	}
+	var all told
+	require.NoError(f.t, json.Unmarshal(answer.JSON, &all))
+	return all
+}
+
+// run gives the result of a script.
+func (f *fixture) run(script string) string {
+	f.t.Helper()
+	return string(f.by(bob, script).Result)
 }
 
 // fails gives the error of a script.
