@@ -96,7 +96,9 @@ func (r *run) failure(ctx context.Context, err error, limit time.Duration) error
 		}
 	}
 	if line := lineOf(script); line > 0 {
-		failed.Message = fmt.Sprintf("script:%d: %s", line, failed.Message)
+		if place := fmt.Sprintf("script:%d: ", line); !strings.HasPrefix(failed.Message, place) { // Luau says it itself
+			failed.Message = place + failed.Message
+		}
 	}
 	return failed
 }

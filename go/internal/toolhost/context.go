@@ -144,7 +144,7 @@ func (c *call) childOnce(ctx context.Context, name string, args []byte, face, se
 		host: c.host, id: newID(), parent: c, depth: c.depth + 1, began: c.host.options.Now(), budget: c.budget,
 		req: Request{
 			Tool: name, Args: args, Sink: c.req.Sink, Inner: face == InnerFace, Approval: approval, SameApproval: true,
-			Caller: Caller{Name: c.req.Caller.Name, Face: face, Session: session},
+			Caller: Caller{Name: c.req.Caller.Name, Face: face, Session: session, Client: c.req.Caller.Client},
 		},
 	}
 	c.host.underway.begin() // its parent may be given up while it ends
