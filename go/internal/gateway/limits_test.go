@@ -25,7 +25,9 @@ func TestMaxCalls(t *testing.T) {
 		failed := f.fails(script)
 		require.Contains(t, failed.Message, "a script may make 5 calls ([gateway] max_calls)", script)
 	}
-	require.Len(t, s.seen(), 5+4*5, "each run has its own number, and makes no call more")
+	// Where calls run beside each other, the one too many may end others that had not begun.
+	require.LessOrEqual(t, len(s.seen()), 5+4*5, "each run has its own number, and makes no call more")
+	require.GreaterOrEqual(t, len(s.seen()), 5+2*5)
 }
 
 func TestMaxBytes(t *testing.T) {

@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,5 +59,6 @@ func TestScriptsThatFail(t *testing.T) {
 	} {
 		failed := f.fails(script)
 		require.Contains(t, failed.Message, want, script)
+		require.LessOrEqual(t, strings.Count(failed.Message, "script:"), 1, failed.Message)
 	}
 }

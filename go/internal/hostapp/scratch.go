@@ -155,15 +155,15 @@ func (s *scratch) Write(_ context.Context, name, text string, add bool) error {
 	return nil
 }
 
-// used is how many bytes and files there are.
+// used is how many bytes and files there are. Folders count as files.
 func (s *scratch) used() (size int64, files int) {
-	_ = fs.WalkDir(s.root.FS(), ".", func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+	_ = fs.WalkDir(s.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || name == "." {
 			return nil
 		}
-		if info, err := e.Info(); err == nil {
+		files++
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
 			size += info.Size()
-			files++
 		}
 		return nil
 	})

@@ -177,11 +177,11 @@ func (s *streamable) document(p *pending, r *http.Response) {
 
 // cutOff is about an answer whose end did not come.
 func cutOff(err error) *Error {
-	problem := "the connection ended before the answer came"
+	message := "the connection ended before the answer came"
 	if err != nil && err != io.EOF {
-		problem += ": " + shown(err.Error())
+		message += ": " + problem(err)
 	}
-	return &Error{Code: CodeLost, Message: problem, cause: err}
+	return &Error{Code: CodeLost, Message: message, cause: err}
 }
 
 // maxRefusal is how much of an error's body is read.

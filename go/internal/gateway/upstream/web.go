@@ -160,15 +160,24 @@ func unreachable(ctx context.Context, err error, unsent bool) *Error {
 		e.unsent = unsent
 		return e
 	}
-	var asked *url.Error
-	if errors.As(err, &asked) {
-		err = asked.Err
-	}
 	code := CodeLost
 	if unsent {
 		code = CodeUnavailable
 	}
-	return &Error{Code: code, Message: "the server cannot be reached: " + shown(err.Error()), cause: err, unsent: unsent, broken: true}
+	return &Error{Code: code, Message: "the server cannot be reached: " + problem(err), cause: err, unsent: unsent, broken: true}
+}
+
+// problem is what a network says, without addresses: whoever calls knows the server by its name.
+func problem(err error) string {
+	var asked *url.Error
+	if errors.As(err, &asked) {
+		err = asked.Err
+	}
+	var op *net.OpError
+	if errors.As(err, &op) && op.Err != nil {
+		err = op.Err
+	}
+	return shown(err.Error())
 }
 
 func redirected(r *http.Response) *Error {
