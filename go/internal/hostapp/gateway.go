@@ -280,7 +280,7 @@ func (h *Host) openServer(name string, c config.MCPServer) (gateway.Upstream, er
 	server := upstream.Open(
 		upstream.Config{
 			Name: name, Command: c.Command, Args: c.Args, Env: c.Env, Dir: c.Cwd, URL: c.URL, Transport: transportOf(c), Headers: headersOf(c),
-			Stateless: c.Stateless, CallTimeout: c.Timeout, Allows: c.Allows,
+			Stateless: c.Stateless, CallTimeout: c.Timeout, Allows: c.Allows, MaxConcurrent: mostConcurrent,
 		},
 		upstream.Options{
 			Logger: h.Logger, Start: StartServer, Environ: os.Environ(), Redact: h.Project.redact, OnChange: h.upstreamChanged,
@@ -288,6 +288,10 @@ func (h *Host) openServer(name string, c config.MCPServer) (gateway.Upstream, er
 		})
 	return gateway.NewMCPSource(server, c.Description), nil
 }
+
+// mostConcurrent bounds requests to one server at once. How many calls of scripts there may be is decided before, in the
+// gateway, by what is configured.
+const mostConcurrent = 1024
 
 func transportOf(c config.MCPServer) string {
 	if c.Command != "" {
