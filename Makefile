@@ -149,7 +149,7 @@ bench: bench-tools ## the table of budgets, each beside its peer (BENCH_ONCE=1: 
 bench-peers: bench-tools peers ## the same with gopher-lua, mlua, lune and the official luau, built first
 	@build/bench/bench -peers $(if $(BENCH_ONCE),-once) $(BENCH_ARGS)
 
-bench-tools: build
+bench-tools: build $(OPENAPI_DOCUMENTS)
 	@$(MAKE) -s build/bench/bare build/bench/bare-go
 	@tools/go build -o build/bench/bench ./go/internal/bench
 

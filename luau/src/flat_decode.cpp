@@ -31,6 +31,15 @@ bool is_exact(const char* p, uint32_t n)
     return count > 19 || memcmp(digits, negative ? "9223372036854775808" : "9223372036854775807", 19) > 0;
 }
 
+// Whether the running function is the __index of the table: a script that got hold of it may call it with any other.
+bool belongs_to(lua_State* L, const LuaTable* t)
+{
+    if (!t->metatable)
+        return false;
+    const TValue* index = luaH_getstr(t->metatable, L->global->tmname[TM_INDEX]);
+    return ttisfunction(index) && clvalue(index) == clvalue(L->ci->func);
+}
+
 // __index of a lazy table: asks the function for the field and keeps it.
 int find_field(lua_State* L)
 {
@@ -39,7 +48,7 @@ int find_field(lua_State* L)
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_pushvalue(L, 2);
     lua_call(L, 1, 1);
-    if (lua_isnil(L, -1) || !lua_istable(L, 1))
+    if (lua_isnil(L, -1) || !lua_istable(L, 1) || !belongs_to(L, hvalue(L->base)))
         return 1;
     // Past the read-only mark, which must hold also when there is no memory for the field.
     LuaTable* t = hvalue(L->base);

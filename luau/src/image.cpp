@@ -4,17 +4,21 @@
 
 #include "arena.h"
 #include "asan.h"
+#include "image_cold.h"
 #include "native_refs.h"
 #include "random.h"
 
 #include "lua.h"
 
+#include "lgc.h"
 #include "lmem.h"
 #include "lstate.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <vector>
 
@@ -28,21 +32,21 @@ constexpr size_t kGap = 192;
 constexpr size_t kKeep = 256 << 10;
 constexpr int kMaxCollections = 16;
 
-struct Range
-{
-    char* at;
-    size_t size;
-};
-
 } // namespace
 
+// The first `warm` ranges are always copied back, the others when a collection has begun since the last time.
 struct Image
 {
     Range* ranges;
     size_t count;
+    size_t warm;
     char* data;
     size_t bytes;
     size_t keep;
+    const global_State* g;
+    double mark;
+    TString* const* strings;
+    int string_slots;
     NativeSnapshot native;
 #if HK_ASAN
     char* shadow;
@@ -188,23 +192,51 @@ void find_live(lua_State* L, Arena* arena, Collector* live)
     live->walk(arena);
 }
 
-Image* allocate_image(const std::vector<Range>& ranges)
+size_t size_of(const std::vector<Range>& ranges)
 {
     size_t bytes = 0;
     for (const Range& r : ranges)
         bytes += r.size;
+    return bytes;
+}
+
+Image* allocate_image(size_t count, size_t bytes)
+{
     Image* image = static_cast<Image*>(calloc(1, sizeof(Image)));
     if (!image)
         return nullptr;
-    image->count = ranges.size();
+    image->count = count;
     image->bytes = bytes;
     image->keep = kKeep;
-    image->ranges = static_cast<Range*>(malloc(ranges.size() * sizeof(Range)));
+    image->ranges = static_cast<Range*>(malloc(count * sizeof(Range)));
     image->data = static_cast<char*>(malloc(bytes));
     if (image->ranges && image->data)
         return image;
     image_free(image);
     return nullptr;
+}
+
+// Marks the VM as one that is as this image has it: where a collection begins, and where another image is put back, the
+// mark is gone. The field says when the last collection marked everything, and is read by the next one only after it has
+// written it.
+void put_mark(Image* image, lua_State* mainL)
+{
+    static std::atomic<int64_t> last{0};
+    global_State* g = mainL->global;
+    image->g = g;
+    image->mark = double(-1 - last.fetch_add(1, std::memory_order_relaxed));
+    g->gcstats.atomicstarttimestamp = image->mark;
+    image->strings = g->strt.hash;
+    image->string_slots = g->strt.size;
+}
+
+// Whether the collector rests since the VM was as the image has it, and the table of strings is the same: see
+// cold_memory. A collection marks everything before it rests again.
+HK_NO_ASAN bool is_cold(const Image* image)
+{
+    const global_State* g = image->g;
+    return g->gcstate == GCSpause && g->gcstats.atomicstarttimestamp == image->mark && g->strt.hash == image->strings &&
+           g->strt.size == image->string_slots;
 }
 
 #if HK_ASAN
@@ -246,15 +278,26 @@ bool save_shadow(Image*, Arena*)
 void restore_shadow(Image*, Arena*) {}
 #endif
 
-void copy_out(Image* image, const std::vector<Range>& ranges)
+void copy_out(Image* image, const std::vector<Range>& warm, const std::vector<Range>& left)
 {
+    image->warm = warm.size();
+    std::copy(warm.begin(), warm.end(), image->ranges);
+    std::copy(left.begin(), left.end(), image->ranges + warm.size());
     char* to = image->data;
-    for (size_t i = 0; i < ranges.size(); i++)
-    {
-        image->ranges[i] = ranges[i];
-        raw_copy(to, ranges[i].at, ranges[i].size);
-        to += ranges[i].size;
-    }
+    for (const Range *r = image->ranges, *end = r + image->count; r != end; to += r->size, r++)
+        raw_copy(to, r->at, r->size);
+}
+
+HK_NO_ASAN bool same(const char* a, const char* b, size_t n)
+{
+#if HK_ASAN
+    for (size_t i = 0; i < n; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+#else
+    return memcmp(a, b, n) == 0;
+#endif
 }
 
 } // namespace
@@ -263,17 +306,19 @@ Image* image_save(lua_State* mainL, Arena* arena)
 {
     if (!can_save(mainL, arena))
         return nullptr;
+    std::vector<Range> warm, left;
     Collector live;
     try
     {
         collect_all(mainL);
         find_live(mainL, arena, &live);
+        split_cold(live.ranges, cold_memory(mainL), &warm, &left);
     }
     catch (const std::exception&) // of Luau's own kind too: a collection may need memory
     {
         return nullptr;
     }
-    Image* image = live.out_of_memory ? nullptr : allocate_image(live.ranges);
+    Image* image = live.out_of_memory ? nullptr : allocate_image(warm.size() + left.size(), size_of(live.ranges));
     if (!image)
         return nullptr;
     if (!save_shadow(image, arena) || !native_snapshot(mainL, &image->native))
@@ -281,22 +326,50 @@ Image* image_save(lua_State* mainL, Arena* arena)
         image_free(image);
         return nullptr;
     }
-    copy_out(image, live.ranges);
+    put_mark(image, mainL);
+    copy_out(image, warm, left);
     return image;
 }
 
 void image_restore(Image* image, Arena* arena, lua_State* mainL)
 {
     native_rewind(image->native);
+    size_t count = is_cold(image) ? image->warm : image->count;
     const char* from = image->data;
-    for (const Range *r = image->ranges, *end = r + image->count; r != end; r++)
+    for (const Range *r = image->ranges, *end = r + count; r != end; r++)
     {
         raw_copy(r->at, from, r->size);
         from += r->size;
     }
+#if HK_ASAN
+    if (!image_holds(image))
+    {
+        fprintf(stderr, "a run wrote what a reset leaves alone\n");
+        abort();
+    }
+#endif
     restore_shadow(image, arena);
     arena_rewound(arena, image->keep);
     image_reseed(mainL);
+}
+
+bool image_holds(const Image* image)
+{
+    const char* from = image->data;
+    for (const Range *r = image->ranges, *end = r + image->count; r != end; from += r->size, r++)
+        if (r >= image->ranges + image->warm && !same(r->at, from, r->size))
+            return false;
+    return true;
+}
+
+size_t image_left_alone(const Image* image)
+{
+    if (!is_cold(image))
+        return 0;
+    size_t bytes = 0;
+    for (const Range *r = image->ranges + image->warm, *end = image->ranges + image->count; r != end; r++)
+        bytes += r->size;
+    return bytes;
 }
 
 void image_free(Image* image)

@@ -34,6 +34,11 @@ void image_restore(Image* image, Arena* arena, lua_State* mainL);
 // The VM may be closed before or after. nullptr is ignored.
 void image_free(Image* image);
 
+// How many bytes the next restore will not copy: no collection has begun since the VM was as the image has it, and without
+// one nothing writes them. After a restore that left them alone they are as the image has them, or image_holds is false.
+size_t image_left_alone(const Image* image);
+bool image_holds(const Image* image);
+
 // How many bytes an image keeps aside, and in how many pieces they are copied.
 size_t image_bytes(const Image* image);
 size_t image_ranges(const Image* image);

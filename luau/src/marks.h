@@ -17,6 +17,7 @@ enum TableCategory
 {
     kArrayCategory = 1,  // encodes as [ ] also when empty
     kNulledCategory = 2, // some keys of it were null: the registry knows which
+    kCategories          // those from here on hold nothing
 };
 
 enum LightTag

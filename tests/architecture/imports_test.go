@@ -55,7 +55,7 @@ var layers = []layer{
 	{"verbs", `^go/internal/(cli|hostcli)/\w+cmd$`, false},
 	{"command line", `^go/internal/(cli|hostcli)$`, false},
 	{"main", `^go/cmd/|^go/internal/docgen$`, false},
-	{"tests", `^(tests|go/internal/(bench|benchmarks?|doctest|servertest|mcptest))(/|$)`, true},
+	{"tests", `^(tests|go/internal/(bench|benchmarks?|doctest|servertest|mcptest|checktest))(/|$)`, true},
 }
 
 // Pairs of layers that may not meet although one is below the other.

@@ -18,7 +18,7 @@ func (b *bench) lines(withPeers bool) ([]line, error) {
 	for _, part := range []func() ([]line, error){
 		func() ([]line, error) { return b.scripts(withPeers) }, b.calls, b.invocations, b.crossings,
 		func() ([]line, error) { return b.json(withPeers) }, b.asleep,
-		func() ([]line, error) { return b.commands(withPeers) }, b.tools,
+		func() ([]line, error) { return b.commands(withPeers) }, b.tools, b.gateway,
 	} {
 		lines, err := part()
 		if err != nil {

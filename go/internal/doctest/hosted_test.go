@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hukilau/hukilau/go/internal/checktest"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/program"
 	"github.com/hukilau/hukilau/go/internal/config"
@@ -29,7 +30,7 @@ const served = "127.0.0.1:8787"
 
 // handOver is what `luau` does with the verbs of luau-host: here both are one program.
 func handOver(args []string) error {
-	hostapp.StartChecker = startChecker
+	hostapp.StartChecker = checktest.Start
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

@@ -1,11 +1,16 @@
 package gateway
 
 import (
+	"strings"
+
 	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
 	"github.com/hukilau/hukilau/go/internal/hostmods/sdkmod"
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
+
+// IsInnerName says whether the name of a tool is that of a function of a source.
+func IsInnerName(name string) bool { return strings.HasPrefix(name, innerPrefix) }
 
 // InnerName is the name of a function in the pipeline.
 func InnerName(c *catalog.Callable) string { return innerName(c) }

@@ -16,6 +16,25 @@ var definitions = luautype.DefinitionOptions{
 	list: (folder: string?) -> { { path: string, size: number } },
 	remove: (path: string) -> (),
 }
+export type Task = {
+	await: (self: any) -> ...any,
+	join: (self: any) -> (boolean, ...any),
+	cancel: (self: any) -> boolean,
+}
+export type Async = {
+	all: (list: { any }) -> { any },
+	map: (list: { any }, f: (value: any, index: number) -> any, cap: number?) -> { any },
+	settle: (list: { any }) -> { { ok: boolean, value: any, error: any } },
+	any: (list: { any }) -> ...any,
+	race: (list: { any }) -> ...any,
+	timeout: (seconds: number, f: (...any) -> ...any, ...any) -> ...any,
+	spawn: (f: (...any) -> ...any, ...any) -> Task,
+	await: (task: Task) -> ...any,
+	cancel: (task: Task) -> boolean,
+	sleep: (seconds: number) -> (),
+	defer: (f: () -> ()) -> (),
+	channel: (capacity: number?) -> any,
+}
 `,
 	Members: []luautype.Member{{Name: "files", Type: "SessionFiles"}},
 	Globals: []luautype.Member{
@@ -25,7 +44,7 @@ var definitions = luautype.DefinitionOptions{
 		{Name: "read_result", Type: "(handle: string, path: (string | number)?, range: { number }?) -> any"},
 		{Name: "call_tool", Type: "(name: string, ...any) -> any"},
 		{Name: "json", Type: "any"},
-		{Name: "async", Type: "any"},
+		{Name: "async", Type: "Async"},
 	},
 }
 

@@ -106,6 +106,9 @@ type told struct {
 func (g *Gateway) execute(ctx context.Context, source string, limit time.Duration, mustSay bool) (*told, error) {
 	g.awaitSources(ctx, source)
 	script, warnings, err := g.ready(ctx, source, mustSay)
+	if err != nil && g.awaitSources(ctx, "") { // it may name one that was not known yet, or nearly so
+		script, warnings, err = g.ready(ctx, source, mustSay)
+	}
 	if err != nil {
 		return nil, err
 	}

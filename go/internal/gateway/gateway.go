@@ -26,7 +26,7 @@ type Options struct {
 	Face        config.Face   // "": the default one
 	Check       config.Check  // "": config.CheckError
 	MaxCalls    int           // of one script; 0: 1,000
-	Concurrency int           // calls at once to one source; 0: 8
+	Concurrency int           // calls at once to one source; 0: 32
 	Timeout     time.Duration // of one script; 0: 60 s
 	Memory      int64         // bytes of one script; 0: the host's default
 	MaxResult   int           // characters; more is kept and read in pages; 0: 50,000
@@ -85,11 +85,11 @@ func New(o Options) (*Gateway, error) {
 func (o *Options) setDefaults() {
 	setDefault(&o.Face, config.SDKFace)
 	setDefault(&o.Check, config.CheckError)
-	setDefault(&o.MaxCalls, 1000)
-	setDefault(&o.Concurrency, 8)
+	setDefault(&o.MaxCalls, config.DefaultMaxCalls)
+	setDefault(&o.Concurrency, config.DefaultConcurrency)
 	setDefault(&o.Timeout, time.Minute)
-	setDefault(&o.MaxResult, 50_000)
-	setDefault(&o.MaxBytes, 64<<20)
+	setDefault(&o.MaxResult, config.DefaultMaxResult)
+	setDefault(&o.MaxBytes, config.DefaultMaxBytes)
 	setDefault(&o.MaxScript, 256<<10)
 	setDefault(&o.StartTime, 10*time.Second)
 	if o.Redact == nil {

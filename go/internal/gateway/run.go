@@ -83,6 +83,9 @@ func (r *run) failure(ctx context.Context, err error, limit time.Duration) error
 	if !errors.As(err, &script) || luau.IsKilled(err) {
 		return err
 	}
+	if luau.CodeOf(err) == luau.CodeMemory && script.Value == nil {
+		return &toolhost.Error{Code: toolhost.ToolError, Detail: "memory", Message: placed(script, "the script went over its memory limit ([gateway] memory)")}
+	}
 	failed := &toolhost.Error{Code: toolhost.ToolError, Detail: string(luau.CodeOf(err)), Message: script.Raised()}
 	var called *toolhost.Error
 	if errors.As(errors.Unwrap(script), &called) {
@@ -95,12 +98,16 @@ func (r *run) failure(ctx context.Context, err error, limit time.Duration) error
 			failed.Detail = code
 		}
 	}
-	if line := lineOf(script); line > 0 {
-		if place := fmt.Sprintf("script:%d: ", line); !strings.HasPrefix(failed.Message, place) { // Luau says it itself
-			failed.Message = place + failed.Message
-		}
-	}
+	failed.Message = placed(script, failed.Message)
 	return failed
+}
+
+// placed puts the place in the script before a message.
+func placed(script *luau.Error, message string) string {
+	if line := lineOf(script); line > 0 {
+		return fmt.Sprintf("script:%d: %s", line, message)
+	}
+	return message
 }
 
 // lineOf is where in the script an error came from.

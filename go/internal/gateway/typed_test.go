@@ -70,6 +70,7 @@ func TestScriptsAreCheckedBeforeTheyRun(t *testing.T) {
 		`return sdk.tracker.create_issue{ title = "x" }.idd`:                "idd",
 		`local i = sdk.tracker.create_issue{ title = "x" } return i.titel`:  "did you mean 'title'",
 		`return tracker.create_issue{ title = "x", stat = "open" }:await()`: "did you mean 'state'",
+		`return async.al{}`: "did you mean 'all'",
 	} {
 		failed := f.fails(script)
 		t.Log(failed.Message)
@@ -83,6 +84,11 @@ func TestScriptsAreCheckedBeforeTheyRun(t *testing.T) {
 		`local ok, err = pcall(function() return sdk.tracker.ping{} end) return ok`, `result(tracker.ping():await())`, `return sdk["tracker"]["create_issue"]{ title = "x" }`,
 		`local out = {} for name, f in sdk.tracker do table.insert(out, name) end return out`, `x = 1 return x`,
 		`return async.map({ 1, 2 }, function(n) return sdk.tracker.ping{ n = n }.n end)`, `return json.encode({})`,
+		// Results of different types in one list, or one variable.
+		`return { sdk.tracker.create_issue{ title = "x" }, { other = 1 }, sdk.tracker.ping{} }`,
+		`local list = { sdk.tracker.create_issue{ title = "x" } } table.insert(list, { other = 1 }) return list`,
+		`local x = sdk.tracker.create_issue{ title = "x" } x = { other = 1 } return x`,
+		`return async.all{ function() return sdk.tracker.create_issue{ title = "x" } end, function() return { other = 1 } end }`,
 	} {
 		text, failed := f.call("execute_script", map[string]any{"script": script})
 		if failed != nil {

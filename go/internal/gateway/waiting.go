@@ -13,15 +13,16 @@ import (
 const listTime = 3 * time.Second
 
 // awaitSources waits for sources that are not known yet, as long as the gateway is young: those that a text names, or
-// all of them where it is "". What is not there then is said to be missing.
-func (g *Gateway) awaitSources(ctx context.Context, text string) {
+// all of them where it is "". What is not there then is said to be missing. It
+// gives whether there was one to wait for.
+func (g *Gateway) awaitSources(ctx context.Context, text string) bool {
 	most := g.options.StartTime
 	if text == "" {
 		most = min(most, listTime)
 	}
 	left := most - time.Since(g.started)
 	if left <= 0 {
-		return
+		return false
 	}
 	var missing []Upstream
 	for _, u := range g.options.Upstreams {
@@ -30,7 +31,7 @@ func (g *Gateway) awaitSources(ctx context.Context, text string) {
 		}
 	}
 	if len(missing) == 0 {
-		return
+		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
@@ -39,6 +40,7 @@ func (g *Gateway) awaitSources(ctx context.Context, text string) {
 		waiting.Go(func() { _ = u.Ready(ctx) }) // its status says why it is not
 	}
 	waiting.Wait()
+	return true
 }
 
 func mentions(text, name string) bool {

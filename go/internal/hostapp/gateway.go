@@ -272,6 +272,10 @@ func (h *Host) unsetIn(section, name string) string {
 	return ""
 }
 
+// maxServerCalls is how many calls one server may have under way for all clients together; the gateway lets scripts make
+// fewer.
+const maxServerCalls = 1024
+
 func (h *Host) openServer(name string, c config.MCPServer) (gateway.Upstream, error) {
 	var who upstream.Authorizer
 	if c.URL != "" && (c.Auth.Type == "" || c.Auth.Type == config.OAuth) {
@@ -280,7 +284,7 @@ func (h *Host) openServer(name string, c config.MCPServer) (gateway.Upstream, er
 	server := upstream.Open(
 		upstream.Config{
 			Name: name, Command: c.Command, Args: c.Args, Env: c.Env, Dir: c.Cwd, URL: c.URL, Transport: transportOf(c), Headers: headersOf(c),
-			Stateless: c.Stateless, CallTimeout: c.Timeout, Allows: c.Allows,
+			Stateless: c.Stateless, CallTimeout: c.Timeout, Allows: c.Allows, MaxConcurrent: maxServerCalls,
 		},
 		upstream.Options{
 			Logger: h.Logger, Start: StartServer, Environ: os.Environ(), Redact: h.Project.redact, OnChange: h.upstreamChanged,

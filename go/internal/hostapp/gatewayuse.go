@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/config"
 	"github.com/hukilau/hukilau/go/internal/gateway"
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
@@ -58,17 +59,18 @@ func (h *Host) CallGateway(ctx context.Context, c GatewayCall) ([]byte, error) {
 	}
 	answer, failed := h.Call(ctx, req)
 	if failed != nil {
-		return nil, h.shownGatewayError(c.Tool, failed)
+		return nil, h.shownGatewayError(failed)
 	}
 	return answer.JSON, nil
 }
 
 // shownGatewayError is how a call failed, as a person reads it.
-func (h *Host) shownGatewayError(tool string, failed *toolhost.Error) error {
-	if failed.Code == toolhost.NeedsApproval {
-		return h.shownError(tool, failed)
+func (h *Host) shownGatewayError(failed *toolhost.Error) error {
+	text := errors.New(h.Project.redact(failed.Error()))
+	if failed.Code == toolhost.NeedsApproval && failed.Detail == "pending" {
+		return app.WithHint(text, "to approve it: luau approvals approve "+failed.ID+"\nthen run it again, with the same arguments of this call")
 	}
-	return errors.New(h.Project.redact(failed.Error()))
+	return text
 }
 
 // CallFunction calls a function of a source with the values of flags.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/hukilau/hukilau/go/internal/gateway"
 	"github.com/hukilau/hukilau/go/internal/redact"
 	"github.com/hukilau/hukilau/go/internal/store"
 	"github.com/hukilau/hukilau/go/internal/visible"
@@ -63,7 +64,7 @@ func (p *Project) RedactJSON(text []byte) string { return p.redact(string(redact
 func UserName() string { return orWord(os.Getenv("USER"), os.Getenv("LOGNAME")) }
 
 // TellChanged says of which approved calls the tools are others now than when the calls were made: those do not run.
-// Where the tools cannot be read nothing is said.
+// Where the tools cannot be read nothing is said, nor of functions of sources, which are asked for when they are called.
 func TellChanged(ctx context.Context, o Options, all *store.Approvals, ids []string, out io.Writer) {
 	p, err := Open(ctx, o)
 	if err != nil {
@@ -73,7 +74,7 @@ func TellChanged(ctx context.Context, o Options, all *store.Approvals, ids []str
 	now := p.served()
 	for _, id := range ids {
 		a, err := all.Find(ctx, id)
-		if err != nil || a.State != store.Approved {
+		if err != nil || a.State != store.Approved || gateway.IsInnerName(a.Tool) {
 			continue
 		}
 		switch tool, there := now.Find(a.Tool); {

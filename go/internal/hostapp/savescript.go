@@ -17,9 +17,6 @@ import (
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
-// usualSaved is the folder of saved scripts, from the configuration's, where that says none.
-const usualSaved = "scripts"
-
 // savedFolder is where saved scripts are.
 func (p *Project) savedFolder() string { return p.savedIn(p.Config()) }
 
@@ -31,7 +28,7 @@ func (p *Project) savedIn(c *config.Config) string {
 	case c.Gateway.Saved != "":
 		return c.Path(c.Gateway.Saved)
 	}
-	return c.Path(usualSaved)
+	return c.Path(config.DefaultSaved)
 }
 
 // savedTool is a saved script as the file of a tool.

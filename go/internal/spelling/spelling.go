@@ -7,6 +7,9 @@ import "strings"
 func Nearest(name string, among []string) string {
 	best, least := "", max(1, len(name)/3)
 	for _, other := range among {
+		if len(name) == 1 && len(other) == 1 && !strings.EqualFold(name, other) {
+			continue // any other letter would be as near
+		}
 		if d := Distance(strings.ToLower(name), strings.ToLower(other), least); d < least || d == least && best == "" {
 			best, least = other, d
 		}

@@ -56,19 +56,28 @@ func BenchmarkRecord(b *testing.B) {
 }
 
 // CPU of an entry until it is in the file.
-func BenchmarkLogged(b *testing.B) { logged(b, store.Options{}) }
+func BenchmarkLogged(b *testing.B) { logged(b, store.Options{}, typicalEntry) }
+
+// The same for one without host calls.
+func BenchmarkLoggedPlain(b *testing.B) { logged(b, store.Options{}, plainEntry) }
+
+func plainEntry() store.Entry {
+	e := typicalEntry()
+	e.HostCalls = nil
+	return e
+}
 
 // The same where each entry pushes an old one out.
-func BenchmarkLoggedFull(b *testing.B) { logged(b, store.Options{MaxLog: 1 << 20}) }
+func BenchmarkLoggedFull(b *testing.B) { logged(b, store.Options{MaxLog: 1 << 20}, typicalEntry) }
 
-func logged(b *testing.B, o store.Options) {
+func logged(b *testing.B, o store.Options, entry func() store.Entry) {
 	o.Path = filepath.Join(b.TempDir(), "s.db")
 	s, err := store.Open(b.Context(), o)
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, s.Close()) })
 	before := cpu(b)
 	for b.Loop() {
-		require.NoError(b, s.Log.Record(b.Context(), typicalEntry()))
+		require.NoError(b, s.Log.Record(b.Context(), entry()))
 	}
 	require.NoError(b, s.Log.Flush(b.Context()))
 	b.ReportMetric(float64((cpu(b)-before).Nanoseconds())/float64(b.N)/1000, "cpu-us/entry")

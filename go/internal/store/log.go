@@ -313,7 +313,8 @@ func (f *Filter) where() (string, []any) {
 
 const (
 	smallColumns = "SELECT seq, id, time, duration, coalesce(tool, ''), coalesce(status, ''), coalesce(face, ''), coalesce(caller, ''), " +
-		"coalesce(parent, ''), coalesce(version, ''), tokens_in, tokens_out, arguments_size, result_size, " +
+		"coalesce(parent, ''), coalesce(version, ''), tokens_in, tokens_out, " +
+		"max(arguments_size, coalesce(octet_length(arguments), 0)), max(result_size, coalesce(octet_length(result), 0)), " +
 		"coalesce(error_code, ''), coalesce(error_message, ''), coalesce(error_detail, ''), "
 	fullColumns  = smallColumns + "coalesce(arguments, ''), coalesce(result, ''), coalesce(host_calls, '') FROM runs"
 	briefColumns = smallColumns + "coalesce(substr(arguments, 1, 1024), ''), coalesce(substr(result, 1, 1024), ''), '' FROM runs"

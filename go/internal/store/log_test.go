@@ -57,6 +57,47 @@ func TestLogKeepsAllOfAnEntry(t *testing.T) {
 	})
 }
 
+// Entries that come many at a time share statements; what each has stays its own.
+func TestManyEntriesKeepAll(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *store.Store, c *clock) {
+		plain := func(i int) store.Entry {
+			return store.Entry{ID: fmt.Sprint("id", i), Time: c.Now().Add(time.Duration(i) * time.Second), Duration: time.Duration(i) * time.Millisecond,
+				Tool: "weather", Version: "v", Face: "http", Caller: "bob", Status: store.StatusOK,
+				Arguments: store.Payload{Text: fmt.Sprint(`"ä`, i, `"`)}, Result: store.Payload{Text: fmt.Sprint(i)}}
+		}
+		for name, change := range map[string]func(*store.Entry){
+			"alike":       func(*store.Entry) {},
+			"tools":       func(e *store.Entry) { e.Tool = "tool of " + e.ID },
+			"status":      func(e *store.Entry) { e.Status = "status of " + e.ID },
+			"faces":       func(e *store.Entry) { e.Face = "face of " + e.ID },
+			"callers":     func(e *store.Entry) { e.Caller = "caller of " + e.ID },
+			"versions":    func(e *store.Entry) { e.Version = "version of " + e.ID },
+			"no texts":    func(e *store.Entry) { e.Arguments, e.Result, e.Caller = store.Payload{}, store.Payload{}, "" },
+			"cut":         func(e *store.Entry) { e.Arguments.Size = 1 << 20 },
+			"a cut one":   func(e *store.Entry) { e.Result.Size = 1 << 20 },
+			"host calls":  func(e *store.Entry) { e.HostCalls = []store.HostCall{{Name: e.ID}} },
+			"with errors": func(e *store.Entry) { e.Status, e.Error = store.StatusError, &store.Failure{Code: "c", Message: e.ID} },
+		} {
+			var all []store.Entry
+			for i := range 70 {
+				e := plain(i)
+				e.ID = name + e.ID
+				if name != "a cut one" || i == 20 {
+					change(&e)
+				}
+				all = append(all, e)
+			}
+			record(t, s, all...)
+			for i, e := range all {
+				got, err := s.Log.Get(t.Context(), e.ID)
+				require.NoError(t, err)
+				e.Seq, e.Arguments.Size, e.Result.Size = got.Seq, max(e.Arguments.Size, len(e.Arguments.Text)), max(e.Result.Size, len(e.Result.Text))
+				require.Equal(t, e, got, "%s %d", name, i)
+			}
+		}
+	})
+}
+
 func TestToolsOfTheLog(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *store.Store, _ *clock) {
 		names, err := s.Log.Tools(t.Context())

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -283,101 +281,4 @@ func (w *logWriter) close() error {
 		return lost
 	}
 	return nil
-}
-
-const (
-	runColumns = 19
-	manyRows   = 32 // rows of one statement: half the work of as many statements
-
-	insertRuns = "INSERT INTO runs (id, time, duration, tool, status, face, caller, parent, version, tokens_in, tokens_out, " +
-		"arguments_size, result_size, error_code, error_message, error_detail, arguments, result, host_calls) VALUES "
-	keepFirst = " ON CONFLICT (id) DO NOTHING"
-
-	// Most entries have values for these columns only, and each value costs.
-	plainColumns = 12
-	insertPlain  = "INSERT INTO runs (id, time, duration, tool, status, face, caller, version, arguments_size, result_size, " +
-		"arguments, result, tokens_in, tokens_out) VALUES "
-)
-
-var (
-	oneRow    = row(runColumns, "")
-	insertOne = insertRuns + oneRow + keepFirst
-	insertAll = insertRuns + oneRow + strings.Repeat(", "+oneRow, manyRows-1) + keepFirst
-
-	plainRow       = row(plainColumns, ", 0, 0")
-	insertAllPlain = insertPlain + plainRow + strings.Repeat(", "+plainRow, manyRows-1) + keepFirst
-)
-
-func row(columns int, rest string) string {
-	return "(?" + strings.Repeat(", ?", columns-1) + rest + ")"
-}
-
-// insertEntries writes entries, and returns what came; of two with one id the first stays.
-func insertEntries(t *tx, entries []Entry) (came logged, err error) {
-	args := make([]any, 0, manyRows*runColumns)
-	for len(entries) > 0 {
-		query, rows, columns := insertOne, 1, (*Entry).appendColumns
-		if len(entries) >= manyRows {
-			query, rows = insertAll, manyRows
-			if !slices.ContainsFunc(entries[:rows], notPlain) {
-				query, columns = insertAllPlain, (*Entry).appendPlain
-			}
-		}
-		args = args[:0]
-		for i := range rows {
-			var err error
-			if args, err = columns(&entries[i], args); err != nil {
-				return came, err
-			}
-		}
-		n, err := insertRows(t, query, args, rows)
-		if err != nil {
-			return came, err
-		}
-		came.count, came.size = came.count+n.count, came.size+n.size
-		entries = entries[rows:]
-	}
-	return came, nil
-}
-
-func insertRows(t *tx, query string, args []any, rows int) (logged, error) {
-	n, err := t.exec(query, args...)
-	if err != nil {
-		return logged{}, err
-	}
-	if n < int64(rows) { // some were there already
-		return newest(t, n)
-	}
-	return logged{n, n*logRow + textSize(args)}, nil
-}
-
-// notPlain says whether an entry has values for more than plainColumns.
-func notPlain(e Entry) bool {
-	return e.Error != nil || e.Parent != "" || e.TokensIn != 0 || e.TokensOut != 0 || len(e.HostCalls) > 0 || e.HostCallsDropped > 0
-}
-
-func (e *Entry) appendPlain(args []any) ([]any, error) {
-	return append(args, e.ID, micros(e.Time), e.Duration.Microseconds(), text(e.Tool), text(e.Status), text(e.Face), text(e.Caller),
-		text(e.Version), e.Arguments.Size, e.Result.Size, text(e.Arguments.Text), text(e.Result.Text)), nil
-}
-
-func (e *Entry) appendColumns(args []any) ([]any, error) {
-	calls, err := e.encodeCalls()
-	if err != nil {
-		return nil, err
-	}
-	var failed Failure
-	if e.Error != nil {
-		failed = *e.Error
-	}
-	return append(args, e.ID, micros(e.Time), e.Duration.Microseconds(), text(e.Tool), text(e.Status), text(e.Face), text(e.Caller),
-		text(e.Parent), text(e.Version), e.TokensIn, e.TokensOut, e.Arguments.Size, e.Result.Size,
-		text(failed.Code), text(failed.Message), text(failed.Detail), text(e.Arguments.Text), text(e.Result.Text), text(calls)), nil
-}
-
-func text(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }

@@ -5,7 +5,6 @@ package toolhost
 
 import (
 	"context"
-	_ "embed"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -21,12 +20,6 @@ import (
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 )
-
-//go:embed prelude.luau
-var prelude string
-
-//go:embed outside.luau
-var outside string
 
 // Options are what a Host needs of its program. The zero value runs tools that reach nothing.
 type Options struct {

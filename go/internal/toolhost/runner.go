@@ -3,10 +3,7 @@ package toolhost
 import (
 	"context"
 	"log/slog"
-	"path"
-	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -110,9 +107,11 @@ func (r *runner) config() (*engine.Config, error) {
 		Modules: modules, Grants: r.grants(), MemoryLimit: r.memory(),
 		Print: printed, Log: logged, Waited: waited,
 	}
+	var others engine.Resolver
 	if o.Resolver != nil {
-		config.Resolver = o.Resolver(r.tool)
+		others = o.Resolver(r.tool)
 	}
+	config.Resolver = partsResolver{others}
 	return config, nil
 }
 
@@ -122,30 +121,6 @@ func (r *runner) grants() *hostmod.Grants {
 	return &hostmod.Grants{
 		Net: p.Net, NetPrivate: p.NetPrivate, Env: p.Env, Read: p.Read, Write: p.Write, Tool: r.tool.Name,
 	}
-}
-
-// parts are what the prelude can make before the first call: what the script has no word for is not made, as
-// an image with everything takes longer to reset.
-var (
-	parts = []string{"http", "log", "tools", "json", "env", "fs", "base64", "crypto", "sleep", "sdk"}
-	words = regexp.MustCompile(`[A-Za-z_]\w*`)
-)
-
-func (r *runner) aroundArgs() []any {
-	used := []string{}
-	for _, word := range words.FindAllString(r.tool.Source, -1) {
-		if slices.Contains(parts, word) && !slices.Contains(used, word) {
-			used = append(used, word)
-		}
-	}
-	dialect, folder := "invoke", ""
-	if r.tool.Dialect == tooldef.Execute {
-		dialect = "execute"
-		if folder = path.Dir(strings.TrimPrefix(r.tool.Chunk, "@")); folder == "." {
-			folder = ""
-		}
-	}
-	return []any{dialect, used, folder, r.isolation() == engine.Shared}
 }
 
 // What a script prints, logs and waits for belongs to the call in the run's context.

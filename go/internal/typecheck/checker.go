@@ -103,6 +103,12 @@ func (c *Checker) Check(ctx context.Context, req Request) ([]Finding, error) {
 	}
 }
 
+// Warm loads definitions before the first script needs them.
+func (c *Checker) Warm(ctx context.Context, d Definitions) error {
+	_, err := c.Check(ctx, Request{Definitions: d})
+	return err
+}
+
 // keeps says whether an outcome holds for the next time, too.
 func keeps(err error) bool {
 	var f *Failure

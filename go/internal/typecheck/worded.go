@@ -147,6 +147,22 @@ func severity(r raw) Severity {
 	return Warning
 }
 
+// severityOfArgument is that of a table which lacks a field, or has one too many. Only a function that is declared needs
+// the table as it is declared: a list of results of different types, or a variable that gets one after the other, is of
+// the first one's type for the checker, and works all the same.
+func severityOfArgument(r raw) Severity {
+	if r.Path == "" || generic[r.Path] {
+		return Warning
+	}
+	return severity(r)
+}
+
+// generic are the functions of Luau that take values of whatever type the first one is.
+var generic = map[string]bool{
+	"table.insert": true, "table.find": true, "table.move": true, "table.create": true, "table.concat": true, "table.pack": true,
+	"rawset": true, "rawequal": true, "setmetatable": true, "select": true, "assert": true, "pcall": true, "xpcall": true,
+}
+
 func near(name string, names []string) string { return spelling.Nearest(name, names) }
 
 // meant is a hint at the name that was meant, or at those that there are.

@@ -57,7 +57,7 @@ func otherwise(r raw, req Request) string {
 }
 
 func unknownField(f *Finding, r raw, _ Request) {
-	f.Kind, f.Severity = UnknownField, severity(r)
+	f.Kind, f.Severity = UnknownField, severityOfArgument(r)
 	name := r.Field
 	if name == "" {
 		name = r.Name
@@ -66,7 +66,7 @@ func unknownField(f *Finding, r raw, _ Request) {
 }
 
 func extraField(f *Finding, r raw, _ Request) {
-	f.Kind, f.Severity = UnknownField, severity(r)
+	f.Kind, f.Severity = UnknownField, severityOfArgument(r)
 	f.Message = about(r, fmt.Sprintf("%s not exist", fieldsDo(r)))
 	f.Hint = takes(r)
 }
@@ -78,7 +78,7 @@ func maybeMissing(f *Finding, r raw, _ Request) {
 }
 
 func missingField(f *Finding, r raw, _ Request) {
-	f.Kind, f.Severity = MissingField, severity(r)
+	f.Kind, f.Severity = MissingField, severityOfArgument(r)
 	is := "is"
 	if len(r.Names) > 1 {
 		is = "are"

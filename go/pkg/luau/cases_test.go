@@ -2,6 +2,7 @@ package luau_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -333,4 +334,57 @@ func TestLazyFieldsCountForNothing(t *testing.T) {
 		pcall(deep)`)
 	requireCode(t, luau.CodeLimit, err)
 	require.Equal(t, 10, calls)
+}
+
+// A lazy table is filled past its read-only mark, so a reset has to empty it again: also where no memory was collected.
+func TestLazyFieldsEndWithTheRun(t *testing.T) {
+	needsImage(t)
+	s := newState(t, luau.Options{})
+	asked := 0
+	require.NoError(t, s.SetGlobal("lazy", luau.Lazy{Find: luau.Func{Name: "lazy", Do: func(c *luau.Call) error {
+		asked++
+		n := asked
+		return c.Return(luau.Func{Name: "f", Do: func(c *luau.Call) error { return c.Return(float64(n)) }})
+	}}}))
+	const read = `local sum = 0 for i = %d, %d do sum += lazy["field" .. i]() end return sum`
+	run(t, s, fmt.Sprintf(read, 1, 20)) // a table with room for more
+	require.NoError(t, s.Save())
+	for range 20 {
+		asked = 20
+		out, err := s.Do(background, "=t", fmt.Sprintf(read, 1, 31))
+		require.NoError(t, err)
+		require.Equal(t, []any{31.0 * 32 / 2}, out)
+		require.Equal(t, 31, asked)
+		require.NoError(t, s.Reset())
+	}
+}
+
+// Whoever gets hold of the function that fills lazy tables fills no others with it.
+func TestNobodyFillsATableThatIsReadOnly(t *testing.T) {
+	s := newState(t, luau.Options{})
+	require.NoError(t, s.SetGlobal("lazy", luau.Lazy{Find: luau.Func{Name: "lazy", Do: func(c *luau.Call) error {
+		if name, err := c.Text(0); err != nil || name == "fails" {
+			return errors.New("no")
+		}
+		return c.Return("found")
+	}}}))
+	out, err := s.Do(background, "=t", `
+		local got = {}
+		xpcall(function() return lazy.fails end, function()
+			for level = 1, 10 do
+				local ok, f = pcall(debug.info, level, "f")
+				if ok and type(f) == "function" and f ~= xpcall and debug.info(f, "s") == "[C]" then
+					table.insert(got, f)
+				end
+			end
+		end)
+		local frozen, other = table.freeze({ a = 1 }), setmetatable({}, { __index = function() return nil end })
+		for _, f in got do
+			pcall(f, string, "field")
+			pcall(f, frozen, "field")
+			pcall(f, other, "field")
+		end
+		return #got > 1, string.field, frozen.field, rawget(other, "field"), lazy.field`)
+	require.NoError(t, err)
+	require.Equal(t, []any{true, nil, nil, nil, "found"}, out)
 }

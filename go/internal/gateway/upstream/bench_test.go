@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"sync"
@@ -111,6 +113,38 @@ func BenchmarkOneCall(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			if _, err := session.CallTool(b.Context(), &mcp.CallToolParams{Name: "echo", Arguments: echoArguments}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// The same over streamable HTTP, with servers that cost nothing.
+func BenchmarkOneCallHTTP(b *testing.B) {
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		var out bytes.Buffer
+		echo(bytes.NewReader(append(text, '\n')), &out)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(out.Bytes())
+	}))
+	b.Cleanup(h.Close)
+	b.Run("bare", func(b *testing.B) {
+		body := request(7, "tools/call", []byte(`{"name":"echo","arguments":{"text":"hello"}}`))
+		for b.Loop() {
+			r, err := http.Post(h.URL, "application/json", bytes.NewReader(body))
+			require.NoError(b, err)
+			_, _ = io.Copy(io.Discard, r.Body)
+			r.Body.Close()
+		}
+		http.DefaultClient.CloseIdleConnections()
+	})
+	b.Run("ours", func(b *testing.B) {
+		s := Open(Config{Name: "echo", URL: h.URL}, Options{})
+		b.Cleanup(s.Close)
+		require.NoError(b, s.Ready(b.Context()))
+		for b.Loop() {
+			if _, err := s.Call(b.Context(), "echo", echoArguments, CallOptions{}); err != nil {
 				b.Fatal(err)
 			}
 		}

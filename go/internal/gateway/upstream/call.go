@@ -114,7 +114,7 @@ func (s *Server) do(ctx context.Context, r *rpc) (json.RawMessage, *Error) {
 			broken = session
 			session.retire(err)
 		}
-		if err.Code == CodeTimeout && session.process != nil && session.underWay() == 0 {
+		if err.Code == CodeTimeout && session.alone() && session.underWay() == 0 {
 			go session.probe()
 		}
 		transport := err.broken || err.Code == CodeLost

@@ -104,6 +104,12 @@ func (s *session) drain(ctx context.Context) {
 
 const drainPause = 20 * time.Millisecond
 
+// alone says whether all goes over one connection, which may be dead without anybody noticing.
+func (s *session) alone() bool {
+	_, many := s.conn.(*streamable)
+	return !many
+}
+
 // probe finds out whether a server that gave a call no sign of life says anything at all. If not, another connection
 // is better.
 func (s *session) probe() {

@@ -45,7 +45,11 @@ func (s *session) input(ctx context.Context, r *rpc, raw json.RawMessage, idle *
 	var failed *Error
 	idle.asking(true)
 	defer idle.asking(false)
+	asked := 0
 	ok := members(requests, func(key, value []byte) {
+		if asked++; asked > mostAsked || len(value) > mostQuestion {
+			failed = &Error{Code: CodeInvalidAnswer, Message: "it asks for too much at once"}
+		}
 		if failed == nil {
 			var response json.RawMessage
 			response, failed = respondTo(ctx, value, r.options)

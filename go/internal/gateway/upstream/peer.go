@@ -204,6 +204,9 @@ func tooLarge(most int) *Error {
 	return &Error{Code: CodeTooLarge, Message: "the result is larger than " + bytesText(most) + ": ask for less, or raise max_bytes of the server"}
 }
 
+// mostTold bounds one notification of progress: several may be waiting to be taken.
+const mostTold = 64 << 10
+
 // progressed hands on how far a call is. What nobody takes in time is dropped: newer ones say more.
 func (p *peer) progressed(m message) {
 	var token message
@@ -219,7 +222,7 @@ func (p *peer) progressed(m message) {
 		return
 	}
 	q.idle.alive()
-	if q.progress == nil {
+	if q.progress == nil || len(m.params) > mostTold {
 		return
 	}
 	select {

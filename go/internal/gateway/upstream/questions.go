@@ -9,8 +9,11 @@ import (
 	"time"
 )
 
-// mostAsked is how many questions of a server may be open.
-const mostAsked = 16
+// Bounds of the questions of a server: how many may be open, and the bytes of one.
+const (
+	mostAsked    = 16
+	mostQuestion = 1 << 20
+)
 
 // questions are requests of a server that are being answered.
 type questions struct {
@@ -54,6 +57,13 @@ func (s *session) asked(p *peer, m message, via *pending) {
 	case "roots/list":
 		s.answer(p, m, nil, func(context.Context) (json.RawMessage, *wireError) { return json.RawMessage(`{"roots":[]}`), nil })
 	case "elicitation/create", "sampling/createMessage":
+		if len(m.params) > mostQuestion {
+			m.params = nil
+			s.answer(p, m, nil, func(context.Context) (json.RawMessage, *wireError) {
+				return nil, &wireError{code: numberInvalidParams, message: "the request is larger than " + bytesText(mostQuestion)}
+			})
+			return
+		}
 		call := s.questions.whose(m.method, via, s.owner.config.Stateless)
 		s.answer(p, m, call, func(ctx context.Context) (json.RawMessage, *wireError) {
 			return ask(ctx, m.method, m.params, call)

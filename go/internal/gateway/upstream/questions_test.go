@@ -75,6 +75,28 @@ func TestQuestionsOfServers(t *testing.T) {
 	}
 }
 
+// What our client is told and asked is not of any size.
+func TestLargeQuestions(t *testing.T) {
+	large := strings.Repeat("x", 2*mostQuestion)
+	p := newProgram(t, func(r *running, m message) bool {
+		switch m.method {
+		case "tools/call":
+			r.sayf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1,"message":%q}}`, m.id, large)
+			r.sayf(`{"jsonrpc":"2.0","id":%s,"method":"elicitation/create","params":{"message":%q}}`, m.id, large)
+		case "":
+			r.say(reply(m.id, json.RawMessage(textResult(string(m.err)))))
+		default:
+			return false
+		}
+		return true
+	})
+	result, err := call(t, p.open(Options{}), "echo", "{}", CallOptions{
+		Elicit: answering("{}"), Progress: func(json.RawMessage) { t.Error("it is told") },
+	})
+	require.NoError(t, err)
+	require.Contains(t, textOf(t, result), "larger than 1 MiB")
+}
+
 // A question goes to whom it belongs: on a shared connection nobody guesses.
 func TestWhoseQuestion(t *testing.T) {
 	for _, shared := range []bool{false, true} {
@@ -107,13 +129,15 @@ func TestUsersTakeTheirTime(t *testing.T) {
 	require.Contains(t, textOf(t, result), "decline")
 
 	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
+	ended, returned := make(chan struct{}), make(chan struct{})
 	_, err = s.Call(ctx, "echo", json.RawMessage(`{"method":"elicitation/create"}`), CallOptions{Elicit: func(asking context.Context, _ json.RawMessage) (json.RawMessage, error) {
 		stop()
 		<-asking.Done()
 		close(ended)
+		<-returned
 		return nil, asking.Err()
 	}})
+	close(returned)
 	require.ErrorIs(t, err, context.Canceled)
 	<-ended
 }
@@ -217,6 +241,9 @@ func TestInputRequired(t *testing.T) {
 	result, err = do(CallOptions{}, `{"resultType":"input_required","inputRequests":{},"requestState":"busy"}`, textResult("later"))
 	require.NoError(t, err)
 	require.Equal(t, "later", textOf(t, result))
+	many := strings.Repeat(`"k":{"method":"roots/list"},`, mostAsked) + `"l":{"method":"roots/list"}`
+	_, err = do(CallOptions{}, `{"resultType":"input_required","inputRequests":{`+many+`}}`)
+	require.Contains(t, failure(t, err).Message, "too much at once")
 	_, err = do(CallOptions{}, `{"resultType":"input_required","inputRequests":[1]}`)
 	require.Equal(t, CodeInvalidAnswer, failure(t, err).Code)
 }

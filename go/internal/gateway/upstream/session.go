@@ -173,13 +173,34 @@ func (s *session) initialize(ctx context.Context, found <-chan answer) *Error {
 				return nil
 			}
 		case a := <-began:
-			if a.err != nil {
-				return a.err
+			if a.err == nil {
+				return s.initialized(ctx, a.result)
 			}
-			return s.initialized(ctx, a.result)
+			if s.lateChoice(found) {
+				return nil
+			}
+			return a.err
 		}
 	}
 }
+
+// lateChoice takes the answer to server/discover that came just before initialize was refused.
+func (s *session) lateChoice(found <-chan answer) bool {
+	if found == nil {
+		return false
+	}
+	moment := time.NewTimer(momentTime)
+	defer moment.Stop()
+	select {
+	case a := <-found:
+		return a.err == nil && s.chose(a.result)
+	case <-moment.C:
+		return false
+	}
+}
+
+// momentTime is more than it takes from one goroutine to another.
+const momentTime = 200 * time.Millisecond
 
 func (s *session) initialized(ctx context.Context, result json.RawMessage) *Error {
 	h := parseHello(result)

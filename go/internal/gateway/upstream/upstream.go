@@ -72,6 +72,9 @@ type Authorizer interface {
 	Authorization(ctx context.Context) (string, error)
 	// Refused hears that the server did not take that value. It is true when another try may succeed.
 	Refused(ctx context.Context, authorization string) bool
+	// Wanting hears that what we may do with that value is not enough, and which rights the server names. It is true
+	// when another try may succeed.
+	Wanting(ctx context.Context, authorization string, scopes []string) bool
 }
 
 // Command is a program to be started. Env is all of its environment.

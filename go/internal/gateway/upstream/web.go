@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
 // web is what both transports over HTTP have in common: one server, its headers, who we are, and where requests may
@@ -74,6 +76,13 @@ func (w *web) do(ctx context.Context, method, to string, body []byte, header htt
 			return nil, err
 		}
 		switch {
+		case r.StatusCode == http.StatusForbidden && w.authorize != nil && insufficient(r) != nil:
+			if w.authorize.Wanting(ctx, proof, strings.Fields(insufficient(r)["scope"])) && !again {
+				break
+			}
+			drop(r)
+			return nil, &Error{Code: CodeUnauthorized, Status: r.StatusCode, unsent: true,
+				Message: fmt.Sprintf("it wants more rights than the login has: run `luau gateway login %s` again", w.name)}
 		case r.StatusCode != http.StatusUnauthorized:
 			return r, nil
 		case again || w.authorize == nil || !w.authorize.Refused(ctx, proof):
@@ -81,6 +90,20 @@ func (w *web) do(ctx context.Context, method, to string, body []byte, header htt
 		}
 		drop(r)
 	}
+}
+
+// insufficient is what a server says that refuses for want of rights which a login can give; nil for others.
+func insufficient(r *http.Response) map[string]string {
+	challenges, err := oauthex.ParseWWWAuthenticate(r.Header.Values("WWW-Authenticate"))
+	if err != nil {
+		return nil
+	}
+	for _, c := range challenges {
+		if c.Scheme == "bearer" && c.Params["error"] == "insufficient_scope" {
+			return c.Params
+		}
+	}
+	return nil
 }
 
 // proof is the header that says who we are.

@@ -37,7 +37,7 @@ it is interrupted; calls that run may finish then. Changed files are loaded as t
 				return err
 			}
 			defer host.Close()
-			serving.Ready = func(addr net.Addr) { ready(cmd, project, addr) }
+			serving.Ready = func(addr net.Addr) { ready(cmd, host, project, addr) }
 			err = host.Serve(cmd.Context(), serving)
 			if errors.Is(context.Cause(cmd.Context()), exit.ErrInterrupted) && (err == nil || errors.Is(err, context.Canceled)) {
 				return nil // that is how it ends
@@ -52,8 +52,8 @@ it is interrupted; calls that run may finish then. Changed files are loaded as t
 }
 
 // ready tells a person where the tools are.
-func ready(cmd *cobra.Command, project *hostapp.Project, addr net.Addr) {
-	fmt.Fprintf(cmd.ErrOrStderr(), "serving %s on http://%s (MCP at /mcp)\n", units.Counted(len(project.Tools()), "tool"), addr)
+func ready(cmd *cobra.Command, host *hostapp.Host, project *hostapp.Project, addr net.Addr) {
+	fmt.Fprintf(cmd.ErrOrStderr(), "serving %s on http://%s (MCP at /mcp)\n", units.Counted(len(host.Tools()), "tool"), addr)
 	for _, b := range project.Broken() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "broken: %s\n", visible.Message(b.Err.Error()))
 	}

@@ -130,9 +130,7 @@ func (l Login) config(back *returning, show func(string) error) *auth.Authorizat
 			return oauth2.StaticTokenSource(t), nil
 		},
 	}
-	if l.Scopes != nil {
-		c.ScopeFilter = func([]string) []string { return l.Scopes }
-	}
+	c.ScopeFilter = l.scopes
 	if l.ClientID != "" {
 		c.PreregisteredClient = &oauthex.ClientCredentials{ClientID: l.ClientID}
 		if l.ClientSecret != "" {
@@ -145,6 +143,18 @@ func (l Login) config(back *returning, show func(string) error) *auth.Authorizat
 		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
 	}}
 	return c
+}
+
+// scopes are those to ask for: what is configured or else what the server names, what a login had before, and what the
+// server has asked for since.
+func (l Login) scopes(named []string) []string {
+	if l.Scopes != nil {
+		named = l.Scopes
+	}
+	if before, err := l.Store.Load(l.Name); err == nil && before != nil && before.URL == l.URL && len(before.Wanted) > 0 {
+		named = union(named, union(before.Scopes, before.Wanted))
+	}
+	return named
 }
 
 // returning is where the browser comes back to.

@@ -26,6 +26,7 @@ type Grant struct {
 	Refresh      string           `json:"refresh_token,omitempty"`
 	Type         string           `json:"token_type,omitempty"`
 	Expiry       time.Time        `json:"expiry,omitzero"`
+	Wanted       []string         `json:"wanted,omitempty"` // scopes that the server has asked for since
 }
 
 func newGrant(url string, c *oauth2.Config, t *oauth2.Token) *Grant {

@@ -42,6 +42,8 @@ type world struct {
 	life      int // of a token, in seconds
 	deny      bool
 	noMeta    bool
+	free      string // method that needs no login
+	needs     string // scope of calls
 }
 
 func newWorld(t *testing.T) *world {
@@ -123,19 +125,25 @@ func (w *world) token(r http.ResponseWriter, req *http.Request) {
 }
 
 func (w *world) mcp(r http.ResponseWriter, req *http.Request) {
-	w.mu.Lock()
-	allowed := w.valid != "" && req.Header.Get("Authorization") == "Bearer "+w.valid
-	w.mu.Unlock()
-	if !allowed {
-		r.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+w.URL+`/.well-known/oauth-protected-resource/mcp"`)
-		r.WriteHeader(http.StatusUnauthorized)
-		return
-	}
 	var m struct {
 		ID     json.RawMessage
 		Method string
 	}
 	_ = json.NewDecoder(req.Body).Decode(&m)
+	w.mu.Lock()
+	allowed := w.valid != "" && req.Header.Get("Authorization") == "Bearer "+w.valid || m.Method != "" && m.Method == w.free
+	enough := strings.Contains(w.scope, w.needs)
+	w.mu.Unlock()
+	if m.Method == "tools/call" && allowed && !enough {
+		r.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+w.needs+`"`)
+		r.WriteHeader(http.StatusForbidden)
+		return
+	}
+	if !allowed {
+		r.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+w.URL+`/.well-known/oauth-protected-resource/mcp"`)
+		r.WriteHeader(http.StatusUnauthorized)
+		return
+	}
 	result := `{}`
 	switch m.Method {
 	case "initialize":
@@ -188,7 +196,7 @@ func TestLoginAndUse(t *testing.T) {
 
 	require.NoError(t, w.login(store))
 	require.Equal(t, []string{"Hukilau"}, w.clients)
-	require.Equal(t, "read offline_access", w.scope)
+	require.ElementsMatch(t, []string{"read", "offline_access"}, strings.Fields(w.scope))
 	// The server that runs finds it.
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		if _, err = s.Call(ctx, "a", nil, upstream.CallOptions{}); err == nil {
@@ -386,4 +394,28 @@ func TestEither(t *testing.T) {
 	g, err = s.Load("a")
 	require.NoError(t, err)
 	require.Nil(t, g)
+}
+
+// A server that lets anybody begin, and wants more rights later, is served by logging in once more.
+func TestMoreRights(t *testing.T) {
+	w := newWorld(t)
+	store := Files{t.TempDir()}
+	w.free, w.needs = "initialize", "write"
+	require.NoError(t, w.login(store))
+	require.ElementsMatch(t, []string{"read", "offline_access"}, strings.Fields(w.scope))
+	s := w.open(store)
+	require.NoError(t, s.Ready(t.Context()))
+	_, err := s.Call(t.Context(), "a", nil, upstream.CallOptions{})
+	require.EqualError(t, err, "mcp server \"w\": it wants more rights than the login has: run `luau gateway login w` again")
+	var failed *upstream.Error
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, upstream.CodeUnauthorized, failed.Code)
+
+	require.NoError(t, w.login(store))
+	require.ElementsMatch(t, []string{"read", "offline_access", "write"}, strings.Fields(w.scope))
+	_, err = s.Call(t.Context(), "a", nil, upstream.CallOptions{})
+	require.NoError(t, err, "the connection that is open finds the new login")
+	g, err := store.Load("w")
+	require.NoError(t, err)
+	require.Empty(t, g.Wanted)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/gateway/upstream"
@@ -96,6 +97,40 @@ func (s *Source) Refused(ctx context.Context, authorization string) bool {
 	}
 	return s.grant != nil && s.grant.Refresh != "" && s.renew(ctx) == nil
 }
+
+// Wanting implements upstream.Authorizer: the next login asks for these rights, too.
+func (s *Source) Wanting(ctx context.Context, authorization string, scopes []string) bool {
+	if s.lock(ctx) != nil {
+		return false
+	}
+	defer s.unlock()
+	if err := s.load(); err != nil || s.grant == nil {
+		return false
+	}
+	if s.grant.header() != authorization { // somebody has logged in
+		return true
+	}
+	g := *s.grant
+	g.Wanted = union(g.Wanted, scopes)
+	if len(g.Wanted) > len(s.grant.Wanted) && s.store.Save(s.name, &g) == nil {
+		s.grant = &g
+	}
+	return false
+}
+
+// union are the scopes of both lists.
+func union(a, b []string) []string {
+	all := append([]string(nil), a...)
+	for _, scope := range b {
+		if !slices.Contains(all, scope) {
+			all = append(all, scope)
+		}
+	}
+	return all[:min(len(all), mostScopes)]
+}
+
+// mostScopes bounds what a server can have us keep.
+const mostScopes = 100
 
 // renew gets a new token. Another process may have done it before us; then its own is taken, since the right to
 // renew is often good for one time only.

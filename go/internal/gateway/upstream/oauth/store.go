@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/zalando/go-keyring"
 )
@@ -20,16 +21,40 @@ const service = "hukilau"
 
 func account(name string) string { return "mcp server " + name }
 
+// keyringTime is how long a keyring may take: it may ask its owner to unlock it, and there may be nobody.
+const keyringTime = 30 * time.Second
+
+var errKeyring = errors.New("it does not answer; is it locked?")
+
+// patiently does something that cannot be broken off. What it does after its time is nobody's any more.
+func patiently(do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	late := time.NewTimer(keyringTime)
+	defer late.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-late.C:
+		return errKeyring
+	}
+}
+
 // Load implements Store.
 func (Keyring) Load(name string) (*Grant, error) {
-	text, err := keyring.Get(service, account(name))
+	found := make(chan string, 1)
+	err := patiently(func() error {
+		text, err := keyring.Get(service, account(name))
+		found <- text
+		return err
+	})
 	switch {
 	case errors.Is(err, keyring.ErrNotFound):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("the keyring: %w", err)
 	}
-	return decode([]byte(text))
+	return decode([]byte(<-found))
 }
 
 // Save implements Store.
@@ -38,7 +63,7 @@ func (Keyring) Save(name string, g *Grant) error {
 	if err != nil {
 		return err
 	}
-	if err := keyring.Set(service, account(name), string(text)); err != nil {
+	if err := patiently(func() error { return keyring.Set(service, account(name), string(text)) }); err != nil {
 		return fmt.Errorf("the keyring: %w", err)
 	}
 	return nil
@@ -46,7 +71,8 @@ func (Keyring) Save(name string, g *Grant) error {
 
 // Delete implements Store.
 func (Keyring) Delete(name string) error {
-	if err := keyring.Delete(service, account(name)); err != nil && !errors.Is(err, keyring.ErrNotFound) {
+	err := patiently(func() error { return keyring.Delete(service, account(name)) })
+	if err != nil && !errors.Is(err, keyring.ErrNotFound) {
 		return fmt.Errorf("the keyring: %w", err)
 	}
 	return nil

@@ -1,0 +1,223 @@
+package hostapp
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hukilau/hukilau/go/internal/gateway"
+	"github.com/hukilau/hukilau/go/internal/gateway/upstream"
+	"github.com/hukilau/hukilau/go/internal/toolhost"
+)
+
+// counting is the MCP server that the commands of tests are: it counts, and knows the name that it was given.
+func counting(name string) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: name, Version: "1"}, nil)
+	var mu sync.Mutex
+	count := 0
+	s.AddTool(&mcp.Tool{Name: "count", Description: "Counts calls", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			count++
+			return &mcp.CallToolResult{StructuredContent: map[string]any{"count": count}}, nil
+		})
+	s.AddTool(&mcp.Tool{Name: "echo", Description: "Says it again", InputSchema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`)},
+		func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			var args struct{ Text string }
+			err := json.Unmarshal(req.Params.Arguments, &args)
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: name + ": " + args.Text}}}, err
+		})
+	return s
+}
+
+// startServers has commands be servers within the test. Each start is one of its own.
+func startServers(t *testing.T) {
+	before := StartServer
+	StartServer = func(c upstream.Command) (*upstream.Process, error) {
+		if c.Path == "missing" {
+			return nil, os.ErrNotExist
+		}
+		theirIn, ourOut := io.Pipe()
+		ourIn, theirOut := io.Pipe()
+		ctx, stop := context.WithCancel(context.Background())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = counting(c.Args[0]).Run(ctx, &mcp.IOTransport{Reader: theirIn, Writer: theirOut})
+			_ = theirOut.Close()
+		}()
+		return &upstream.Process{
+			In: ourOut, Out: ourIn, Err: io.NopCloser(&emptyReader{}), Ended: ended,
+			Stop: func() {
+				_ = ourOut.Close()
+				stop()
+				<-ended
+			},
+		}, nil
+	}
+	t.Cleanup(func() { StartServer = before })
+}
+
+type emptyReader struct{}
+
+func (*emptyReader) Read([]byte) (int, error) { return 0, io.EOF }
+
+// gatewayHost is the host of a configuration.
+func gatewayHost(t *testing.T, text string, o HostOptions) *Host {
+	t.Helper()
+	startServers(t)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ConfigName), []byte(text), 0o600))
+	p := open(t, Options{Dir: dir})
+	h, err := p.NewHost(t.Context(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.Close()) })
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if g := h.Gateway(); g != nil {
+		g.Await(ctx)
+	}
+	return h
+}
+
+func scriptResult(t *testing.T, h *Host, script string, caller toolhost.Caller) string {
+	t.Helper()
+	answer, failed := h.Call(t.Context(), toolhost.Request{Tool: "execute_script", Value: map[string]any{"script": script}, Caller: caller, Inner: true})
+	if failed != nil {
+		require.Nil(t, failed, failed.Message)
+	}
+	var told struct {
+		Result json.RawMessage `json:"result"`
+	}
+	require.NoError(t, json.Unmarshal(answer.JSON, &told))
+	return string(told.Result)
+}
+
+const twoServers = `
+[mcp_servers.one]
+command = "server"
+args = ["one"]
+
+[mcp_servers.two]
+command = "server"
+args = ["two"]
+stateless = true
+
+[mcp_servers.gone]
+command = "missing"
+
+[mcp_servers.later]
+command = "server"
+args = ["later"]
+env = { KEY = "${HUKILAU_TEST_IS_NOT_SET}" }
+`
+
+// One bad server stops none of the others, and is listed with what is wrong.
+func TestBadSourcesStopNoOthers(t *testing.T) {
+	startServers(t)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ConfigName), []byte(twoServers), 0o600))
+	p := open(t, Options{Dir: dir, Unset: UnsetLater})
+	h, err := p.NewHost(t.Context(), HostOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.Close()) })
+	g := h.Gateway()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	g.Await(ctx)
+	states := map[string]gateway.State{}
+	for _, s := range g.Sources() {
+		states[s.Name] = s.State
+		if s.State == gateway.Unhealthy {
+			require.NotEmpty(t, s.Reason)
+		}
+	}
+	require.Equal(t, map[string]gateway.State{"one": "healthy", "two": "healthy", "gone": "unhealthy", "later": "unhealthy"}, states)
+	require.Equal(t, `"two: hi"`, scriptResult(t, h, `return sdk.two.echo{ text = "hi" }`, toolhost.Caller{Name: "a"}))
+}
+
+// Sessions of clients have connections of their own, but where a server needs none.
+func TestSessionsAreApart(t *testing.T) {
+	h := gatewayHost(t, "[mcp_servers.one]\ncommand = \"server\"\nargs = [\"one\"]\n[mcp_servers.two]\ncommand = \"server\"\nargs = [\"two\"]\nstateless = true\n", HostOptions{})
+	first, second := toolhost.Caller{Name: "a", Client: "1"}, toolhost.Caller{Name: "a", Client: "2"}
+	for want := 1; want <= 2; want++ {
+		for n, who := range []toolhost.Caller{first, second} {
+			got := scriptResult(t, h, `return { sdk.one.count().count, sdk.two.count().count }`, who)
+			require.Equal(t, "["+string(rune('0'+want))+","+string(rune('0'+2*(want-1)+n+1))+"]", got)
+		}
+	}
+	scriptResult(t, h, `files.write("x.txt", "mine") return 1`, first)
+	require.Equal(t, "[]", scriptResult(t, h, `return files.list()`, second))
+	require.Equal(t, `"mine"`, scriptResult(t, h, `return files.read("x.txt")`, first))
+	h.sessionEnded(second)
+	require.Equal(t, "1", scriptResult(t, h, `return sdk.one.count().count`, second), "it begins anew")
+}
+
+func TestToolsCallSourcesThatTheyAreGranted(t *testing.T) {
+	startServers(t)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ConfigName), []byte("[mcp_servers.one]\ncommand = \"server\"\nargs = [\"one\"]\n"), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "tools"), 0o700))
+	for name, more := range map[string]string{"may": "permissions: { servers: [one] }\n", "may_not": ""} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "tools", name+".yaml"), []byte(yaml(name, more, `return sdk.one.echo{ text = "hi" }`)), 0o600))
+	}
+	p := open(t, Options{Dir: dir})
+	h, err := p.NewHost(t.Context(), HostOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.Close()) })
+	h.AwaitSources(t.Context())
+	require.Equal(t, `"one: hi"`, result(t, h, "may", "{}"))
+	_, failed := call(t, h, "may_not", "{}")
+	require.Equal(t, toolhost.Permission, failed.Code, failed.Message)
+	require.Contains(t, failed.Message, `servers = ["one"]`)
+}
+
+func TestSavedScriptsAreTools(t *testing.T) {
+	h := gatewayHost(t, "[gateway]\nsave_scripts = true\n[mcp_servers.one]\ncommand = \"server\"\nargs = [\"one\"]\n", HostOptions{})
+	save := func(args map[string]any) *toolhost.Error {
+		_, failed := h.Call(t.Context(), toolhost.Request{Tool: "save_script", Value: args, Caller: toolhost.Caller{Name: "ann"}})
+		return failed
+	}
+	script := map[string]any{
+		"name": "greet", "description": "Greets", "code": `result(sdk.one.echo{ text = args.who })`,
+		"params": map[string]any{"type": "object", "properties": map[string]any{"who": map[string]any{"type": "string"}}, "required": []any{"who"}},
+	}
+	require.Nil(t, save(script))
+	require.Equal(t, `"one: Ada"`, result(t, h, "greet", `{"who":"Ada"}`))
+	_, failed := call(t, h, "greet", `{}`)
+	require.Equal(t, toolhost.BadRequest, failed.Code)
+	require.Equal(t, toolhost.BadRequest, save(script).Code, "the name is taken")
+	script["name"], script["code"] = "broken", "return ("
+	require.Equal(t, "compile", save(script).Detail)
+	script["name"], script["code"] = "execute_script", "return 1"
+	require.Equal(t, toolhost.BadRequest, save(script).Code)
+}
+
+// What changes in the configuration holds at once; sources that stay the same go on.
+func TestSourcesReload(t *testing.T) {
+	h := gatewayHost(t, "[mcp_servers.one]\ncommand = \"server\"\nargs = [\"one\"]\n", HostOptions{})
+	who := toolhost.Caller{Name: "a"}
+	require.Equal(t, "1", scriptResult(t, h, `return sdk.one.count().count`, who))
+	require.NoError(t, os.WriteFile(h.Project.file, []byte("[mcp_servers.one]\ncommand = \"server\"\nargs = [\"one\"]\n[mcp_servers.two]\ncommand = \"server\"\nargs = [\"two\"]\n[[gateway.policy]]\nmatch = \"one.echo\"\naction = \"deny\"\nreason = \"not now\"\n"), 0o600))
+	require.NoError(t, h.Reload(t.Context()))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	h.Gateway().Await(ctx)
+	require.Equal(t, `[2,"two: x"]`, scriptResult(t, h, `return { sdk.one.count().count, sdk.two.echo{ text = "x" } }`, who))
+	_, failed := h.Call(t.Context(), toolhost.Request{Tool: "execute_script", Value: map[string]any{"script": `return sdk.one.echo{ text = "x" }`}, Caller: who})
+	require.Equal(t, toolhost.Permission, failed.Code)
+	require.Contains(t, failed.Message, "not now")
+	require.NoError(t, os.WriteFile(h.Project.file, []byte(""), 0o600))
+	require.NoError(t, h.Reload(t.Context()))
+	require.Nil(t, h.Gateway())
+	_, there := h.Find("execute_script")
+	require.False(t, there)
+}
