@@ -102,12 +102,14 @@ func (r *run) failure(ctx context.Context, err error, limit time.Duration) error
 	return failed
 }
 
-// placed puts the place in the script before a message.
+// placed puts the place in the script before a message, unless Luau has done so.
 func placed(script *luau.Error, message string) string {
-	if line := lineOf(script); line > 0 {
-		return fmt.Sprintf("script:%d: %s", line, message)
+	line := lineOf(script)
+	place := fmt.Sprintf("script:%d: ", line)
+	if line == 0 || strings.HasPrefix(message, place) {
+		return message
 	}
-	return message
+	return place + message
 }
 
 // lineOf is where in the script an error came from.
