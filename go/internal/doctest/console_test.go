@@ -79,6 +79,9 @@ func (r *runner) console(b block) {
 		r.fault(b.line, "%v", err)
 		return
 	}
+	if r.page.needsNPM() {
+		return
+	}
 	if withoutGo() && slices.ContainsFunc(list, func(c command) bool { return strings.HasPrefix(c.line, "go ") }) {
 		return
 	}

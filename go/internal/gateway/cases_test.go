@@ -52,7 +52,7 @@ func connected(t testing.TB, s *mcpserver.Server, o *mcp.ClientOptions) *mcp.Cli
 	return client
 }
 
-// What a server adds, changes and takes away is there for scripts, documents, the type of arguments and our clients.
+// D10: what a server adds, changes and takes away is there for scripts, documents, the type of arguments and our clients.
 func TestD10ServersChange(t *testing.T) {
 	s := newSite(t, oneTool)
 	changed := make(chan struct{}, 100)
@@ -103,7 +103,7 @@ func TestD10ServersChange(t *testing.T) {
 	require.Equal(t, `"two"`, f.run(`return sdk.site.two{}.tool`))
 }
 
-// However names are written, each tool is reached, by names that stay, and the server gets its own name for it.
+// D11: however names are written, each tool is reached, by names that stay, and the server gets its own name for it.
 func TestD11Names(t *testing.T) {
 	long := strings.Repeat("x", 128)
 	names := []string{"get-user", "get_user", "Get.User", long}
@@ -202,7 +202,7 @@ func scripted(tool, script string) []string {
 	}
 }
 
-// A script sees each field and each byte of a result, and passing it on loses nothing.
+// D13: A script sees each field and each byte of a result, and passing it on loses nothing.
 func TestD13NothingIsLost(t *testing.T) {
 	s := newSite(t, `[{"name":"all","inputSchema":{"type":"object"}},{"name":"list","inputSchema":{"type":"object"}}]`)
 	items := strings.Replace(everything, `"structuredContent":{"n":9007199254740993,"none":null,"list":[],"object":{}},`, "", 1)

@@ -102,9 +102,20 @@ type told struct {
 	Warnings []string        `json:"warnings,omitempty"`
 }
 
+// listsAll finds a loop over all sources.
+var listsAll = regexp.MustCompile(`\bin\s+(?:pairs\s*\(\s*)?sdk\b`)
+
+// named is the text that names the sources of a script; "" where it may use any.
+func named(source string) string {
+	if listsAll.MatchString(source) {
+		return ""
+	}
+	return source
+}
+
 // execute runs a script for a model. limit is 0 where it may take as long as the tool.
 func (g *Gateway) execute(ctx context.Context, source string, limit time.Duration, mustSay bool) (*told, error) {
-	g.awaitSources(ctx, source)
+	g.awaitSources(ctx, named(source))
 	script, warnings, err := g.ready(ctx, source, mustSay)
 	if err != nil && g.awaitSources(ctx, "") { // it may name one that was not known yet, or nearly so
 		script, warnings, err = g.ready(ctx, source, mustSay)

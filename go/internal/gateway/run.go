@@ -102,11 +102,11 @@ func (r *run) failure(ctx context.Context, err error, limit time.Duration) error
 	return failed
 }
 
-// placed puts the place in the script before a message, unless Luau has done so.
+// placed puts the place in the script before a message.
 func placed(script *luau.Error, message string) string {
 	line := lineOf(script)
 	place := fmt.Sprintf("script:%d: ", line)
-	if line == 0 || strings.HasPrefix(message, place) {
+	if line == 0 || strings.HasPrefix(message, place) { // Luau says it itself
 		return message
 	}
 	return place + message

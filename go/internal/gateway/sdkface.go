@@ -75,7 +75,7 @@ const executeDescription = `Run one Luau script that calls functions as sdk.<sou
 - async.all{ function() return sdk.a.f{} end, ... } and async.map(list, fn) run calls in parallel
 - a failed call raises an error table (message, server, tool, retryable): pcall catches it
 - MCP results: structured content is a table, one text a string (json.decode(s) if it is JSON), else an array of items
-- files.write(path, text), files.read(path), files.list(): files of this session
+- scratch.write(path, text), scratch.read(path), scratch.list(): files of this session
 Scripts are type-checked before they run.
 Example: local list = sdk.github.list_issues{ repo = "a/b" } return #list`
 

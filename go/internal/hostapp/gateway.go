@@ -272,10 +272,6 @@ func (h *Host) unsetIn(section, name string) string {
 	return ""
 }
 
-// maxServerCalls is how many calls one server may have under way for all clients together; the gateway lets scripts make
-// fewer.
-const maxServerCalls = 1024
-
 func (h *Host) openServer(name string, c config.MCPServer) (gateway.Upstream, error) {
 	var who upstream.Authorizer
 	if c.URL != "" && (c.Auth.Type == "" || c.Auth.Type == config.OAuth) {
@@ -284,7 +280,7 @@ func (h *Host) openServer(name string, c config.MCPServer) (gateway.Upstream, er
 	server := upstream.Open(
 		upstream.Config{
 			Name: name, Command: c.Command, Args: c.Args, Env: c.Env, Dir: c.Cwd, URL: c.URL, Transport: transportOf(c), Headers: headersOf(c),
-			Stateless: c.Stateless, CallTimeout: c.Timeout, Allows: c.Allows, MaxConcurrent: maxServerCalls,
+			Stateless: c.Stateless, CallTimeout: c.Timeout, Allows: c.Allows, MaxConcurrent: mostConcurrent,
 		},
 		upstream.Options{
 			Logger: h.Logger, Start: StartServer, Environ: os.Environ(), Redact: h.Project.redact, OnChange: h.upstreamChanged,
@@ -292,6 +288,10 @@ func (h *Host) openServer(name string, c config.MCPServer) (gateway.Upstream, er
 		})
 	return gateway.NewMCPSource(server, c.Description), nil
 }
+
+// mostConcurrent bounds requests to one server at once. How many calls of scripts there may be is decided before, in the
+// gateway, by what is configured.
+const mostConcurrent = 1024
 
 func transportOf(c config.MCPServer) string {
 	if c.Command != "" {

@@ -22,11 +22,14 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	switch {
 	case req.Params.RequestState != "":
 		return s.resume(ctx, req)
-	case !canAsk(req) && !canSample(req):
-		return s.finish(req, s.guarded(ctx, req, told, abilities{}))
-	case req.ProtocolVersion() >= stateless:
+	case req.ProtocolVersion() >= stateless && (canAsk(req) || canSample(req)):
 		return s.converse(ctx, req, told)
 	}
+	return s.finish(req, s.inSession(ctx, req, told))
+}
+
+// inSession runs a call whose client is asked, if it can be, by requests of ours.
+func (s *Server) inSession(ctx context.Context, req *mcp.CallToolRequest, told *sink) outcome {
 	var can abilities
 	if canAsk(req) {
 		can.ask = s.sessionAsk(ctx, req)
@@ -34,7 +37,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	if canSample(req) {
 		can.sample = s.sessionSample(ctx, req)
 	}
-	return s.finish(req, s.guarded(ctx, req, told, can))
+	return s.guarded(ctx, req, told, can)
 }
 
 // abilities are what a client can do for a call. nil: it cannot.

@@ -60,15 +60,18 @@ func (l *lines) wake() {
 // cancelAll cancels the calls that are not answered, as the client would have: but it does want the answers.
 func (l *lines) cancelAll() (calls int) {
 	l.mu.Lock()
-	var ids []any
+	var ids []jsonrpc.ID
 	for id, already := range l.inFlight {
 		if !already {
-			ids = append(ids, id.Raw())
+			ids = append(ids, id)
 		}
 	}
 	l.mu.Unlock()
 	for _, id := range ids {
-		params, err := json.Marshal(map[string]any{"requestId": id})
+		if d := l.direct.Load(); d != nil {
+			d.cancel(id)
+		}
+		params, err := json.Marshal(map[string]any{"requestId": id.Raw()})
 		if err != nil {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -32,6 +33,7 @@ type lines struct {
 	closed   chan struct{}
 	unread   chan struct{} // closed when in has ended, and the client does not read its answers
 	once     sync.Once
+	direct   atomic.Pointer[direct] // nil until there is a session
 
 	mu       sync.Mutex          // of what follows
 	inFlight map[jsonrpc.ID]bool // calls that are not answered yet; true: the client has cancelled it
@@ -143,6 +145,11 @@ func (l *lines) take(line []byte) bool {
 		}
 		return true
 	}
+	if request, ok := message.(*jsonrpc.Request); ok {
+		if d := l.direct.Load(); d != nil && d.take(request) {
+			return true
+		}
+	}
 	select {
 	case l.incoming <- message:
 		return true
@@ -164,6 +171,9 @@ func (l *lines) admit(message jsonrpc.Message) *jsonrpc.Error {
 		if id, ok := cancelled(request.Params); ok {
 			if _, runs := l.inFlight[id]; runs {
 				l.inFlight[id] = true
+				if d := l.direct.Load(); d != nil {
+					d.cancel(id)
+				}
 			}
 		}
 	case !request.IsCall():

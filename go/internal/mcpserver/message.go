@@ -19,16 +19,19 @@ func messageOf(line []byte) (message jsonrpc.Message, id jsonrpc.ID, wrong *json
 	if line[0] == '[' {
 		return nil, id, invalid("batches of messages are not taken; send each on a line of its own")
 	}
-	var outer struct {
-		ID json.RawMessage `json:"id"`
-	}
-	if json.Unmarshal(line, &outer) != nil {
+	var outer map[string]json.RawMessage // a struct would take the keys in any case
+	if json.Unmarshal(line, &outer) != nil || outer == nil {
 		return nil, id, invalid("a message is a JSON object")
 	}
-	if outer.ID != nil {
-		if id, wrong = idOf(outer.ID); wrong != nil {
+	if text, there := outer["id"]; there {
+		if id, wrong = idOf(text); wrong != nil {
 			return nil, id, wrong
 		}
+	}
+	// What the SDK makes of a message takes two buffers of 32 KB; a plain request needs none.
+	var method string
+	if text := outer["method"]; string(outer["jsonrpc"]) == `"2.0"` && text != nil && json.Unmarshal(text, &method) == nil && method != "" {
+		return &jsonrpc.Request{ID: id, Method: method, Params: outer["params"]}, id, nil
 	}
 	message, err := jsonrpc.DecodeMessage(line)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -19,8 +20,17 @@ func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	calls, cancel := context.WithCancel(ctx)
+	defer cancel()
+	d := &direct{server: s, session: session, lines: l, ctx: calls, all: map[jsonrpc.ID]context.CancelFunc{}}
+	l.direct.Store(d)
 	ended := make(chan error, 1)
-	go func() { ended <- session.Wait() }()
+	go func() {
+		err := session.Wait()
+		cancel()
+		d.running.Wait()
+		ended <- err
+	}()
 	select {
 	case err = <-ended:
 		session.Close()

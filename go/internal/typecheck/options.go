@@ -24,7 +24,7 @@ type Options struct {
 	Memory int64
 	// Time bounds one check; 0: 2 s.
 	Time time.Duration
-	// LoadTime bounds the loading of a set of definitions; 0: 10 s.
+	// LoadTime bounds the loading of a set of definitions; 0: 20 s.
 	LoadTime time.Duration
 	// Idle is after how long without a check the process ends; 0: 10 min, less than 0: never.
 	Idle time.Duration
@@ -43,7 +43,7 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	pick(&o.Time, 2*time.Second)
-	pick(&o.LoadTime, 10*time.Second)
+	pick(&o.LoadTime, 20*time.Second)
 	pick(&o.Idle, 10*time.Minute)
 	if o.Memory == 0 {
 		o.Memory = 512 << 20

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/spelling"
+	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 const (
@@ -104,7 +105,7 @@ func word(f *Finding, r raw, req Request) {
 	} else {
 		f.Kind, f.Message = Other, about(r, clip(oneLine(r.Message), longestText))
 	}
-	f.Message, f.Hint = oneLine(f.Message), oneLine(f.Hint)
+	f.Message, f.Hint = visible.Line(oneLine(f.Message)), visible.Line(oneLine(f.Hint))
 }
 
 // words are what fills in each kind of the checker's.

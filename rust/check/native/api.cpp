@@ -4,6 +4,7 @@
 #include "Luau/Error.h"
 #include "Luau/TypeCheckLimits.h"
 
+#include <malloc.h>
 #include <memory>
 
 struct lc_definitions
@@ -70,6 +71,7 @@ extern "C" lc_definitions* lc_load(lc_text text, const lc_host* host, lc_status*
 extern "C" void lc_drop(lc_definitions* definitions)
 {
     delete definitions;
+    malloc_trim(0);
 }
 
 extern "C" lc_status

@@ -77,6 +77,9 @@ struct Explainer
 
     void unknownField(TypeId table, const std::string& key)
     {
+        // A function that returns nil in one place gives nothing else for the old solver.
+        if (get<PrimitiveType>(follow(table)) && mayBeNil(table))
+            return;
         f.name = key;
         f.declared = isDeclared(table);
         f.choose(key, fieldsOf(s, table));

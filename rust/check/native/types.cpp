@@ -55,19 +55,25 @@ const TableType* tableOf(TypeId type)
     return tables.size() == 1 ? tables[0] : nullptr;
 }
 
-// "@luau" and "@definitions"; the tables that Luau makes itself, as that of strings, have no module.
+// Of Luau's library, of the definitions, and of the SDK nothing changes at run time.
+static bool isFixed(const ModuleName& module)
+{
+    return module == "@luau" || module == "@definitions" || module.compare(0, 11, "=@embedded/") == 0;
+}
+
+// The tables that Luau makes itself, as that of strings, have no module.
 bool isDeclared(const TableType* table)
 {
     if (table->definitionModuleName.empty())
         return table->state == TableState::Sealed;
-    return table->definitionModuleName[0] == '@';
+    return isFixed(table->definitionModuleName);
 }
 
 bool isDeclared(TypeId type)
 {
     type = follow(type);
     if (auto* outside = get<ExternType>(type))
-        return !outside->definitionModuleName.empty() && outside->definitionModuleName[0] == '@';
+        return isFixed(outside->definitionModuleName);
     if (auto* primitive = get<PrimitiveType>(type))
         return primitive->type == PrimitiveType::String;
     std::vector<const TableType*> tables = tablesOf(type);

@@ -12,6 +12,7 @@ import (
 
 type table = map[string]any
 
+// F01: path values are one encoded segment.
 func TestF01PathValuesStayInTheirSegment(t *testing.T) {
 	r := record(t)
 	a := spec(t, r, head+`
@@ -51,6 +52,7 @@ paths:
 	require.Len(t, r.requests(), sent, "nothing is sent")
 }
 
+// F02: styles of arrays and objects.
 func TestF02Styles(t *testing.T) {
 	r := record(t)
 	parameter := func(in, more string) string {
@@ -133,7 +135,7 @@ func TestF02Styles(t *testing.T) {
 	}
 }
 
-// What a style cannot say is an error, never something else on the wire.
+// F02: what a style cannot say is an error, never something else on the wire.
 func TestF02WhatAStyleCannotSay(t *testing.T) {
 	r := record(t)
 	for _, test := range []struct {
@@ -152,6 +154,7 @@ func TestF02WhatAStyleCannotSay(t *testing.T) {
 	require.Empty(t, r.requests())
 }
 
+// F03: one name in several places.
 func TestF03OneNameInSeveralPlaces(t *testing.T) {
 	r := record(t)
 	a := spec(t, r, head+`
@@ -185,6 +188,7 @@ paths:
 	require.ErrorContains(t, fails(t, a, "put", table{"id": "p", "page_sise": 2.0}, nil), `there is no parameter "page_sise", did you mean "page_size"?`)
 }
 
+// F04: names are unique and stable.
 func TestF04NamesAreUniqueAndStable(t *testing.T) {
 	long := strings.Repeat("a", 70)
 	operations := []string{
@@ -230,6 +234,7 @@ func TestF04NamesAreUniqueAndStable(t *testing.T) {
 	require.Empty(t, suggested["/j"])
 }
 
+// F05: schemas of 3.1, and those that refer to themselves.
 func TestF05Schemas(t *testing.T) {
 	const document = `
 openapi: 3.1.0
@@ -272,7 +277,7 @@ components:
 	}
 }
 
-// A base that is one of its variants, each of which is all of the base: common in documents, and without end for
+// F05: A base that is one of its variants, each of which is all of the base: common in documents, and without end for
 // whoever checks a value.
 func TestF05BasesOfVariants(t *testing.T) {
 	for _, more := range []string{"", "\n    Zebra: {allOf: [{$ref: '#/components/schemas/Pet'}]}", "\n    Loop: {allOf: [{$ref: '#/components/schemas/Pool'}]}\n    Pool: {allOf: [{$ref: '#/components/schemas/Loop'}, {type: object}]}"} {
@@ -296,6 +301,7 @@ components:
 	}
 }
 
+// F06: addresses of servers.
 func TestF06Servers(t *testing.T) {
 	document := func(servers string) string {
 		return "openapi: 3.0.0\ninfo: {title: t, version: '1'}\n" + servers + "\npaths: {/pets: {get: {operationId: get}}}"
@@ -355,7 +361,7 @@ func TestF06Servers(t *testing.T) {
 	require.ErrorContains(t, err, `the document names no full address of a server (only "/v3"): set base_url`)
 }
 
-// The servers of an operation go before those of its path, and those before the document's.
+// F06: the servers of an operation go before those of its path, and those before the document's.
 func TestF06ServersOfOperations(t *testing.T) {
 	a := spec(t, nil, head+`
 paths:
@@ -372,6 +378,7 @@ paths:
 	}
 }
 
+// F09: headers and cookies.
 func TestF09HeadersAndCookies(t *testing.T) {
 	r := record(t)
 	a := spec(t, r, head+`

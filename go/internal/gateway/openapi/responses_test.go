@@ -32,6 +32,7 @@ func answer(status, contentType, body string, more ...string) string {
 	return strings.Join(lines, "\r\n") + "\r\n\r\n" + body
 }
 
+// F08: responses by their content.
 func TestF08Responses(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n\x00\xff"
 	for _, test := range []struct {
@@ -64,6 +65,7 @@ func TestF08Responses(t *testing.T) {
 	}
 }
 
+// F08: responses by their content.
 func TestF08Errors(t *testing.T) {
 	problem := `{"type":"about:blank","title":"Bad name","detail":"name is too long","errors":[{"field":"name"}]}`
 	failed := fails(t, spec(t, record(t, answer("422 Unprocessable Entity", "application/problem+json", problem)), plainGet), "get", nil, nil)

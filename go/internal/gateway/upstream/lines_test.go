@@ -52,7 +52,7 @@ func structured(r *Result) json.RawMessage {
 	return found
 }
 
-// Everything of a result arrives, known or not.
+// D13: everything of a result arrives, known or not.
 func TestD13ResultsAreKeptAsTheyCame(t *testing.T) {
 	const whole = `{"content":[{"type":"text","text":"a\u0000b \ud83d\ude00"},{"type":"image","data":"AAEC","mimeType":"image/png"},` +
 		`{"type":"audio","data":"AAEC","mimeType":"audio/wav","annotations":{"priority":0.10}},` +

@@ -30,6 +30,7 @@ func toolEntry(name string) string {
 	return fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"}}`, name)
 }
 
+// D09: all pages are read, and a repeated cursor ends the reading.
 func TestD09Pages(t *testing.T) {
 	for name, c := range map[string]struct {
 		pages   map[string]string // cursor and end of its answer
@@ -55,7 +56,7 @@ func TestD09Pages(t *testing.T) {
 	}
 }
 
-// A list that never ends does.
+// D09: A list that never ends does.
 func TestD09EndlessPages(t *testing.T) {
 	var n atomic.Int32
 	p := newProgram(t, paged(func(string) string {
@@ -93,6 +94,7 @@ func TestAllowAndDeny(t *testing.T) {
 	require.Equal(t, "odd[name", names(open([]string{"odd[name"}, nil).Snapshot()))
 }
 
+// D10: changed lists are seen without a restart.
 func TestD10ListsChange(t *testing.T) {
 	var told atomic.Int32
 	p := newProgram(t, func(r *running, m message) bool {

@@ -73,6 +73,7 @@ func (s *stream) drop() {
 
 func (s *stream) config() Config { return Config{Name: "old", URL: s.URL + "/sse", Transport: SSE} }
 
+// D06: a stream that drops ends in a prompt error, or goes on from the last event.
 func TestD06OldStreamDrops(t *testing.T) {
 	var s *stream
 	var once atomic.Bool

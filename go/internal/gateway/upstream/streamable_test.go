@@ -187,6 +187,7 @@ func hangUp(w http.ResponseWriter) {
 	}
 }
 
+// D06: a stream that drops ends in a prompt error, or goes on from the last event.
 func TestD06StreamDropsAfterProgress(t *testing.T) {
 	for _, end := range []string{"cut", "closed"} {
 		t.Run("no ids, "+end, func(t *testing.T) {
@@ -253,6 +254,7 @@ func TestD06StreamDropsAfterProgress(t *testing.T) {
 	})
 }
 
+// D08: a restart costs one new session, and each call is made once more.
 func TestD08SessionIsGone(t *testing.T) {
 	for _, status := range []int{http.StatusNotFound, http.StatusBadRequest} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
