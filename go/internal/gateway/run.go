@@ -128,18 +128,17 @@ func lineOf(script *luau.Error) int {
 	return 0
 }
 
-// print keeps what the script prints, line by line.
+// print keeps what the script prints, line by line. A text may be nothing but line ends: none is looked at twice.
 func (r *run) print(text []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.partial = append(r.partial, text...)
 	for {
-		line, rest, found := bytes.Cut(r.partial, []byte{'\n'})
-		if !found {
+		line, rest, found := bytes.Cut(text, []byte{'\n'})
+		if r.partial = append(r.partial, line...); !found {
 			return
 		}
-		r.lines = append(r.lines, string(line))
-		r.partial = bytes.Clone(rest)
+		r.lines = append(r.lines, string(r.partial))
+		r.partial, text = r.partial[:0], rest
 	}
 }
 
