@@ -2,6 +2,7 @@
 // node gateway.mjs (URL | COMMAND) FOLDER SERVER, where SERVER is server-everything, to compare with.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { gunzipSync } from "node:zlib";
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -22,9 +23,14 @@ async function connect(transport) {
 	client.setRequestHandler(types.CreateMessageRequestSchema, ({ params }) => ({
 		role: "assistant", model: "none", content: { type: "text", text: `heard: ${params.messages[0].content.text}` },
 	}));
+	client.setNotificationHandler(types.ResourceListChangedNotificationSchema, () => changes.splice(0).forEach((tell) => tell(true)));
 	await client.connect(transport);
 	return client;
 }
+
+// Whoever waits for a change of the list of resources.
+const changes = [];
+const change = () => Promise.race([new Promise((tell) => changes.push(tell)), new Promise((_, fail) => setTimeout(fail, 20_000, new Error("no change is told")))]);
 
 const open = () => connect(target.startsWith("http")
 	? new StreamableHTTPClientTransport(new URL(target))
@@ -123,6 +129,18 @@ for (const server of ["everything", "everything_http", "everything_sse"]) {
 	assert.match(wrong.result.message, /Invalid resourceId/);
 	assert.equal(wrong.result.content[0].type, "text");
 	assert.match(await fails(`return ${sdk}.get_sum{ a = 1, bb = 2 }`), /nothing has run[^]*did you mean 'b'/);
+}
+
+// What a server makes during a session is there for this client: its list tells of it, and its link can be followed.
+for (const [server, name] of [["everything", "everything"], ["everything_http", "everything-http"], ["everything_sse", "everything.sse"]]) {
+	const changed = change();
+	const made = await run(`return ${server}.gzip_file_as_resource{ name = "a.gz", data = "data:text/plain,aloha" }:await()`);
+	const { uri } = made.result[0];
+	assert.ok(uri.startsWith(`mcp://${name}/`), uri);
+	const { contents } = await client.readResource({ uri });
+	assert.equal(gunzipSync(Buffer.from(contents[0].blob, "base64")).toString(), "aloha");
+	await changed;
+	assert.ok((await client.listResources()).resources.some((resource) => resource.uri === uri), uri);
 }
 
 // Objects with their keys in one order.
