@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"strings"
 	"sync"
@@ -111,6 +110,9 @@ func (f *function) schema() (*schema.Schema, error) {
 	if defs := reachable(doc, c.Defs); len(defs) > 0 {
 		doc["$defs"] = defs
 	}
+	if c.Body != nil {
+		doc = takingBytes(doc).(map[string]any)
+	}
 	made, err := schema.Compile(doc, c.FullName())
 	if err == nil {
 		return made, nil
@@ -209,7 +211,7 @@ func (f *function) fill(call *Call, args any) (err error) {
 	case f.callable.BodyRequired:
 		return &toolhost.Error{
 			Code: toolhost.BadRequest, Path: "/" + bodyKey, Detail: "invalid_params",
-			Message: fmt.Sprintf("%s needs a request body", f.callable.FullName()),
+			Message: "missing required parameter: " + bodyKey,
 		}
 	}
 	return nil
