@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
 	"github.com/hukilau/hukilau/go/internal/gateway/luautype"
 )
 
@@ -38,13 +37,10 @@ func (g *Gateway) Sources() []SourceInfo {
 	for _, u := range g.options.Upstreams {
 		status := u.Status()
 		info := SourceInfo{
-			Name: u.Name(), Ident: catalog.Sanitise(u.Name()), Kind: string(u.Kind()), State: status.State,
+			Name: u.Name(), Ident: c.Ident(expectedOf(u)), Kind: string(u.Kind()), State: status.State,
 			Reason: g.options.Redact(status.Reason), Notes: status.Notes,
 		}
 		if s := u.Source(); s != nil {
-			if scope := c.Source(s.Name); scope != nil {
-				info.Ident = scope.Ident
-			}
 			info.Title, info.Version, info.Description, info.Functions = s.Title, s.Version, summary(s), len(s.Functions)
 		}
 		list = append(list, info)

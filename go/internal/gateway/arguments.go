@@ -52,7 +52,7 @@ func Shown(c *catalog.Callable, answer []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind, text, err := result.as(sdkmod.Direct, c.Scope.Name)
+	kind, text, err := result.as(sdkmod.Direct, authorityOf(c.Scope))
 	if err != nil || kind == sdkmod.Absent {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"strings"
 	"sync"
@@ -62,7 +61,7 @@ func (g *Gateway) newFunction(c *catalog.Callable) (*function, error) {
 	}
 	f.tool = &tooldef.Tool{
 		Name: innerName(c), Title: c.Title, Description: c.Description, Params: params,
-		Timeout: g.options.Timeout, Rate: f.verdict.rate, Guard: f.verdict.guard(c), Dry: isDry,
+		Timeout: g.options.Timeout, Rate: f.verdict.rate, Guard: f.verdict.guard(c, params), Dry: isDry,
 		Annotations: tooldef.Annotations{
 			ReadOnly: c.Hints.ReadOnly, Destructive: c.Hints.Destructive, Idempotent: c.Hints.Idempotent, OpenWorld: c.Hints.OpenWorld,
 		},
@@ -110,6 +109,9 @@ func (f *function) schema() (*schema.Schema, error) {
 	}
 	if defs := reachable(doc, c.Defs); len(defs) > 0 {
 		doc["$defs"] = defs
+	}
+	if c.Body != nil {
+		doc = takingBytes(doc).(map[string]any)
 	}
 	made, err := schema.Compile(doc, c.FullName())
 	if err == nil {
@@ -209,7 +211,7 @@ func (f *function) fill(call *Call, args any) (err error) {
 	case f.callable.BodyRequired:
 		return &toolhost.Error{
 			Code: toolhost.BadRequest, Path: "/" + bodyKey, Detail: "invalid_params",
-			Message: fmt.Sprintf("%s needs a request body", f.callable.FullName()),
+			Message: "missing required parameter: " + bodyKey,
 		}
 	}
 	return nil

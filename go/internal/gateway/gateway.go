@@ -36,6 +36,7 @@ type Options struct {
 	Policy      []config.Rule
 
 	Upstreams []Upstream
+	Before    *catalog.Catalog                         // of the gateway that this one follows: names stay; nil: there was none
 	Resolver  engine.Resolver                          // of what scripts require; nil: nothing is found
 	Checker   Checker                                  // of types; nil: nothing is checked
 	Files     func(session string) (Folder, error)     // where a session's files are; nil: there are none
@@ -78,6 +79,11 @@ func New(o Options) (*Gateway, error) {
 	g := &Gateway{options: o, started: time.Now()}
 	g.sessions.init(&g.options)
 	g.slots.init(&g.options)
+	expected := make([]catalog.Expected, len(o.Upstreams))
+	for i, u := range o.Upstreams {
+		expected[i] = expectedOf(u)
+	}
+	g.current.Store(&view{catalog: catalog.Expecting(o.Before, expected)})
 	g.refresh()
 	return g, g.newFaces()
 }
@@ -137,19 +143,17 @@ func (g *Gateway) refresh() *view {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	sources := g.sources()
-	var previous *catalog.Catalog
 	old := g.current.Load()
-	if old != nil {
-		if slices.Equal(old.sources, sources) {
-			return old
-		}
-		previous = old.catalog
+	if old.index != nil && slices.Equal(old.sources, sources) {
+		return old
 	}
-	v := &view{sources: sources, catalog: catalog.New(previous, sources)}
+	v := &view{sources: sources, catalog: catalog.New(old.catalog, sources)}
 	v.index = sync.OnceValue(func() *finder.Index { return finder.New(v.catalog) })
 	g.current.Store(v)
 	return v
 }
+
+func expectedOf(u Upstream) catalog.Expected { return catalog.Expected{Name: u.Name(), Kind: u.Kind()} }
 
 // upstream finds the one of a source.
 func (g *Gateway) upstream(s *catalog.Scope) Upstream {

@@ -103,7 +103,7 @@ func (r *run) Call(ctx context.Context, source, name, params, body string, raw b
 		return "", "", &luau.Error{Code: luau.CodeLimit, Message: fmt.Sprintf(
 			"the script has got more than %d bytes from its sources ([gateway] max_bytes)", r.gateway.options.MaxBytes)}
 	}
-	return result.as(as, c.Scope.Name)
+	return result.as(as, authorityOf(c.Scope))
 }
 
 // pipelineArgs are the arguments of a function as its tool takes them.
@@ -112,8 +112,15 @@ func pipelineArgs(c *catalog.Callable, params, body string, raw bool) ([]byte, e
 		return []byte(params), nil
 	}
 	args := map[string]json.RawMessage{}
-	if params != "" {
+	switch {
+	case c.Params == nil:
+		if params != "" && params != "{}" && params != "[]" {
+			return nil, &luau.Error{Code: "invalid_params", Message: innerName(c) + " takes no parameters: call it without arguments"}
+		}
+	case params != "":
 		args[paramsKey] = json.RawMessage(params)
+	case c.ParamsRequired():
+		args[paramsKey] = json.RawMessage("{}") // the error names what is missing then
 	}
 	switch {
 	case raw:

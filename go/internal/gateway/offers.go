@@ -50,9 +50,9 @@ func (o *Offers) Resources() []json.RawMessage {
 	if o.noResources {
 		return list
 	}
-	o.each(func(server string, s *upstream.Snapshot) {
+	o.each(func(m *MCPSource, s *upstream.Snapshot) {
 		for _, item := range s.Resources {
-			list = append(list, changed(item.Raw, "uri", func(uri string) string { return Namespaced(server, uri) }))
+			list = append(list, changed(item.Raw, "uri", func(uri string) string { return Namespaced(o.authority(m), uri) }))
 		}
 	})
 	return list
@@ -66,9 +66,9 @@ func (o *Offers) Templates() []json.RawMessage {
 	if o.noResources {
 		return list
 	}
-	o.each(func(server string, s *upstream.Snapshot) {
+	o.each(func(m *MCPSource, s *upstream.Snapshot) {
 		for _, item := range s.Templates {
-			list = append(list, changed(item.Raw, "uriTemplate", func(uri string) string { return Namespaced(server, uri) }))
+			list = append(list, changed(item.Raw, "uriTemplate", func(uri string) string { return Namespaced(o.authority(m), uri) }))
 		}
 	})
 	// What links in results lead to need not be in any list.
@@ -83,9 +83,9 @@ func (o *Offers) Prompts() []json.RawMessage {
 	if o.noPrompts {
 		return list
 	}
-	o.each(func(server string, s *upstream.Snapshot) {
+	o.each(func(m *MCPSource, s *upstream.Snapshot) {
 		for _, item := range s.Prompts {
-			list = append(list, changed(item.Raw, "name", func(name string) string { return server + "." + name }))
+			list = append(list, changed(item.Raw, "name", func(name string) string { return m.Name() + "." + name }))
 		}
 	})
 	return list
@@ -109,25 +109,36 @@ func changed(raw json.RawMessage, field string, change func(string) string) json
 }
 
 // each goes through the servers that are known.
-func (o *Offers) each(do func(server string, s *upstream.Snapshot)) {
+func (o *Offers) each(do func(m *MCPSource, s *upstream.Snapshot)) {
 	for _, u := range o.gateway().options.Upstreams {
 		if m, ok := u.(*MCPSource); ok {
 			if s := m.server.Snapshot(); s != nil {
-				do(m.Name(), s)
+				do(m, s)
 			}
 		}
 	}
 }
 
-// server finds the one that a namespaced name is of: names of servers may be beginnings of each other.
+// authority names a server in URIs.
+func (o *Offers) authority(m *MCPSource) string {
+	return authority(m.Name(), o.gateway().Catalog().Ident(expectedOf(m)))
+}
+
+// server finds the one that a namespaced name is of, a URI where a slash is between: names of servers may be beginnings
+// of each other.
 func (o *Offers) server(name, between string) (found *MCPSource, rest string) {
+	longest := 0
 	for _, u := range o.gateway().options.Upstreams {
 		m, ok := u.(*MCPSource)
 		if !ok {
 			continue
 		}
-		if inner, ok := strings.CutPrefix(name, m.Name()+between); ok && (found == nil || len(m.Name()) > len(found.Name())) {
-			found, rest = m, inner
+		own := m.Name()
+		if between == "/" {
+			own = o.authority(m)
+		}
+		if inner, ok := strings.CutPrefix(name, own+between); ok && len(own) >= longest {
+			found, rest, longest = m, inner, len(own)
 		}
 	}
 	return found, rest
@@ -164,7 +175,7 @@ func (o *Offers) ReadResource(ctx context.Context, caller toolhost.Caller, uri s
 	if err != nil {
 		return nil, err
 	}
-	return renamedContents(raw, m.Name()), nil
+	return renamedContents(raw, o.authority(m)), nil
 }
 
 // renamedContents are those of a resource with the names that our clients know.

@@ -110,11 +110,8 @@ func (g *Gateway) listServers(ctx context.Context, _ map[string]any) (tooldef.Ou
 	list := []serverEntry{}
 	c := g.Catalog()
 	for _, u := range g.options.Upstreams {
-		entry := serverEntry{Name: u.Name(), LuaName: catalog.Sanitise(u.Name()), Status: string(u.Status().State)}
+		entry := serverEntry{Name: u.Name(), LuaName: c.Ident(expectedOf(u)), Status: g.shownStatus(u.Status())}
 		if s := u.Source(); s != nil {
-			if scope := c.Source(s.Name); scope != nil {
-				entry.LuaName = scope.Ident
-			}
 			entry.Description, entry.Tools = summary(s), len(s.Functions)
 		}
 		list = append(list, entry)
@@ -192,7 +189,7 @@ func usage(c *catalog.Callable) string {
 	return innerName(c) + "({ ... })"
 }
 
-// inspectTool calls a tool to see what it gives. Without arguments only what changes nothing is called.
+// inspectTool calls a tool to see what it gives.
 func (g *Gateway) inspectTool(ctx context.Context, args map[string]any) (tooldef.Output, error) {
 	v, c, err := g.proxied(ctx, args)
 	if err != nil {
@@ -201,21 +198,21 @@ func (g *Gateway) inspectTool(ctx context.Context, args map[string]any) (tooldef
 	if g.options.NoSamples {
 		return tooldef.Output{}, &toolhost.Error{Code: toolhost.Permission, Detail: "policy", Message: "the operator does not allow sample calls ([gateway] samples)"}
 	}
-	sample, given := args["sampleArgs"]
-	if !given {
+	sample, _ := args["sampleArgs"].(map[string]any)
+	if sample == nil {
 		sample = map[string]any{}
 	}
-	text, err := jsonvalue.Encode(sample)
+	text, err := Arguments(c, sample)
 	if err != nil {
 		return tooldef.Output{}, err
 	}
 	calling, _ := toolhost.CallingOf(ctx)
-	if c.Scope.Kind != catalog.MCP {
-		if text, err = pipelineArgs(c, string(text), "", false); err != nil {
-			return tooldef.Output{}, err
+	answer, failed := calling.Call(ctx, innerName(c), text, toolhost.InnerFace)
+	if failed != nil && failed.Code == toolhost.BadRequest { // it is about sampleArgs, not about our own arguments
+		return tooldef.Output{}, &toolhost.Error{
+			Code: toolhost.ToolError, Detail: "invalid_params", Message: (&raised{failed, c, text}).Error() + " (in sampleArgs)",
 		}
 	}
-	answer, failed := calling.Call(ctx, innerName(c), text, toolhost.InnerFace)
 	if failed != nil {
 		return tooldef.Output{}, failed
 	}
@@ -228,7 +225,7 @@ func (g *Gateway) inspectTool(ctx context.Context, args map[string]any) (tooldef
 
 // inspected tells the shape of a sample, and the sample itself where it is not long.
 func (g *Gateway) inspected(_ *view, c *catalog.Callable, result *Result) (tooldef.Output, error) {
-	kind, text, err := result.as(sdkmod.Parsed, c.Scope.Name)
+	kind, text, err := result.as(sdkmod.Parsed, authorityOf(c.Scope))
 	if err != nil {
 		return tooldef.Output{}, err
 	}

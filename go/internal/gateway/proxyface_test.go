@@ -57,7 +57,7 @@ func TestResultsOfTheProxyFace(t *testing.T) {
 		`result(true)`:                       `{"content":[{"type":"text","text":"true"}]}`,
 		`result(nil)`:                        `{"content":[{"type":"text","text":"null"}]}`,
 		`result({})`:                         `{"content":[{"type":"text","text":"{}"}],"structuredContent":{}}`,
-		`return 5`:                           `{"content":[{"type":"text","text":"5"}]}`,
+		`result(1) return 5`:                 `{"content":[{"type":"text","text":"1"}]}`,
 		`result({ content = { { type = "text", text = "as it is" } } })`:                             `{"content":[{"type":"text","text":"as it is"}]}`,
 		`result({ content = { { type = "image", data = "AA==", mimeType = "image/png" } }, x = 1 })`: `{"content":[{"data":"AA==","mimeType":"image/png","type":"image"}],"x":1}`,
 		`result({ content = "a book" })`:                                                             `{"content":[{"type":"text","text":"{\"content\":\"a book\"}"}],"structuredContent":{"content":"a book"}}`,
@@ -77,6 +77,7 @@ func TestResultsOfTheProxyFace(t *testing.T) {
 	}
 	for script, want := range map[string]string{
 		`local x = 1`:                 "the script did not call result()",
+		`return 5`:                    "the script did not call result()",
 		`calc_server.add({}):await()`: "the script did not call result()",
 		`result(1) result(2)`:         "result() was called already",
 		`result(1, 2)`:                "result takes one value, got 2",

@@ -163,8 +163,19 @@ func failureOf(raw json.RawMessage) *Failure {
 // mcpScheme is that of resources of upstream servers, as our clients know them.
 const mcpScheme = "mcp://"
 
-// Namespaced is the URI of a server's resource as our clients know it.
+// Namespaced is the URI of a server's resource as our clients know it. The server is named as authority gives it.
 func Namespaced(server, uri string) string { return mcpScheme + server + "/" + uri }
+
+// authority is how a server is named in URIs: by its name, or as scripts know it where that cannot stand there.
+func authority(name, ident string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~", r)
+	}
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }) {
+		return ident
+	}
+	return name
+}
 
 // namespaced names the resources in a result, where there are any, as our clients can read them.
 func namespaced(raw json.RawMessage, server string) json.RawMessage {
@@ -200,15 +211,46 @@ func rename(entry map[string]any, server string) {
 	}
 }
 
+func authorityOf(s *catalog.Scope) string { return authority(s.Name, s.Ident) }
+
 // bytesKey is the one key of a table that stands for bytes, where a script's text is no UTF-8.
 const bytesKey = "$bytes"
 
-// withBytes puts bytes in the place of the tables that stand for them.
+// bytesSchema is that of a table that stands for bytes.
+var bytesSchema = map[string]any{
+	"type": "object", "required": []any{bytesKey}, "additionalProperties": false,
+	"properties": map[string]any{bytesKey: map[string]any{"type": "string"}},
+}
+
+// takingBytes is a schema in which what is bytes may be such a table, too.
+func takingBytes(schema any) any {
+	switch v := schema.(type) {
+	case map[string]any:
+		made := make(map[string]any, len(v))
+		for key, inner := range v {
+			made[key] = takingBytes(inner)
+		}
+		if v["type"] == "string" && v["format"] == "binary" {
+			return map[string]any{"anyOf": []any{made, bytesSchema}}
+		}
+		return made
+	case []any:
+		made := make([]any, len(v))
+		for i, inner := range v {
+			made[i] = takingBytes(inner)
+		}
+		return made
+	}
+	return schema
+}
+
+// withBytes puts bytes in the place of the tables that stand for them. A text has no need of one: it would only hide
+// from whoever approves the call or wrote a rule about it, so such a table stays what it is.
 func withBytes(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		if text, ok := v[bytesKey].(string); ok && len(v) == 1 {
-			if raw, err := base64.StdEncoding.DecodeString(text); err == nil {
+			if raw, err := base64.StdEncoding.DecodeString(text); err == nil && !utf8.Valid(raw) {
 				return string(raw)
 			}
 		}

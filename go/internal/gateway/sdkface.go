@@ -57,7 +57,7 @@ func (g *Gateway) sdkFace() []face {
 		},
 		{
 			name: "execute_script", run: g.executeScript,
-			description: g.executeDescription(),
+			description: executeDescription,
 			params: `{"type":"object","properties":{
 				"script":{"type":"string","description":"Luau"},
 				"timeout_ms":{"type":"integer","minimum":1}},
@@ -79,16 +79,6 @@ const executeDescription = `Run one Luau script that calls functions as sdk.<sou
 Scripts are type-checked before they run.
 Example: local list = sdk.github.list_issues{ repo = "a/b" } return #list`
 
-// executeDescription names a session's files as scripts find them here.
-func (g *Gateway) executeDescription() string {
-	for _, u := range g.options.Upstreams {
-		if catalog.Sanitise(u.Name()) == filesName {
-			return strings.ReplaceAll(executeDescription, "files.", "scratch.")
-		}
-	}
-	return executeDescription
-}
-
 // apiEntry is a source in list_apis.
 type apiEntry struct {
 	Name        string `json:"name"`
@@ -106,22 +96,24 @@ func (g *Gateway) listAPIs(ctx context.Context, _ map[string]any) (tooldef.Outpu
 	list := []apiEntry{}
 	c := g.Catalog()
 	for _, u := range g.options.Upstreams {
-		entry := apiEntry{Name: u.Name(), Source: string(u.Kind())}
+		entry := apiEntry{Name: c.Ident(expectedOf(u)), Source: string(u.Kind())}
 		if s := u.Source(); s != nil {
-			if scope := c.Source(s.Name); scope != nil {
-				entry.Name = scope.Ident
-			}
 			entry.Description, entry.Functions = summary(s), len(s.Functions)
 		}
 		if status := u.Status(); status.State != Healthy {
-			entry.Status = string(status.State)
-			if status.Reason != "" {
-				entry.Status += ": " + spelling.Clip(g.options.Redact(status.Reason), maxSummary)
-			}
+			entry.Status = g.shownStatus(status)
 		}
 		list = append(list, entry)
 	}
 	return jsonOutput(list)
+}
+
+// shownStatus is how a source is, with the reason. One that failed and is tried again is not said to be on its way.
+func (g *Gateway) shownStatus(s Status) string {
+	if s.State == Healthy || s.Reason == "" {
+		return string(s.State)
+	}
+	return string(Unhealthy) + ": " + spelling.Clip(g.options.Redact(s.Reason), maxSummary)
 }
 
 func summary(s *catalog.Source) string {

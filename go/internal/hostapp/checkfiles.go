@@ -20,6 +20,7 @@ import (
 type FileCheck struct {
 	Paths     []string // files, and folders with *.luau files; none: the working directory
 	Libs      []string // library roots, before those of LUAU_PATH
+	Declared  []string // files with definitions of further globals, as `luau gateway generate` writes them
 	Nonstrict bool     // for files that say nothing themselves
 	Warn      func(message string)
 }
@@ -36,6 +37,9 @@ type FileReport struct {
 	Findings []FileFinding // by file and line
 }
 
+// maxDeclared is the longest file with definitions, in bytes.
+const maxDeclared = 32 << 20
+
 // maxCheckedFiles is how many files one command looks at.
 const maxCheckedFiles = 20_000
 
@@ -45,11 +49,15 @@ func CheckFiles(ctx context.Context, o FileCheck) (FileReport, error) {
 	if err != nil {
 		return FileReport{}, err
 	}
+	definitions, err := declaredIn(o.Declared)
+	if err != nil {
+		return FileReport{}, err
+	}
 	checker := newChecker(o.Warn)
 	defer checker.Close()
 	report := FileReport{Files: len(paths)}
 	for _, path := range paths {
-		found, err := checkFile(ctx, checker, path, o)
+		found, err := checkFile(ctx, checker, path, definitions, o)
 		if err != nil {
 			return report, err
 		}
@@ -60,7 +68,7 @@ func CheckFiles(ctx context.Context, o FileCheck) (FileReport, error) {
 	return report, nil
 }
 
-func checkFile(ctx context.Context, checker *typecheck.Checker, path string, o FileCheck) ([]typecheck.Finding, error) {
+func checkFile(ctx context.Context, checker *typecheck.Checker, path string, definitions typecheck.Definitions, o FileCheck) ([]typecheck.Finding, error) {
 	source, err := module.ReadScript(path)
 	if err != nil {
 		return nil, err
@@ -71,7 +79,7 @@ func checkFile(ctx context.Context, checker *typecheck.Checker, path string, o F
 		return nil, err
 	}
 	req := typecheck.Request{
-		Chunk: source.Chunk, Source: string(source.Code), Definitions: hostDefinitions(),
+		Chunk: source.Chunk, Source: string(source.Code), Definitions: definitions,
 		// What a name means depends on the folder of the script.
 		Modules: modulesOf(filepath.Dir(path), resolver),
 	}
@@ -79,13 +87,33 @@ func checkFile(ctx context.Context, checker *typecheck.Checker, path string, o F
 		req.Mode = typecheck.Nonstrict
 	}
 	found, err := checker.Check(ctx, req)
-	if err == nil || ctx.Err() != nil {
+	var failed *typecheck.Failure
+	if err == nil || ctx.Err() != nil || errors.As(err, &failed) && failed.Code == "definitions" {
 		return found, err
 	}
 	if !errors.Is(err, typecheck.ErrAbsent) && o.Warn != nil {
 		o.Warn(fmt.Sprintf("%s was not type-checked: %v", path, err))
 	}
 	return onlySyntax(source), nil
+}
+
+// declaredIn are the definitions of the host and of files.
+func declaredIn(files []string) (typecheck.Definitions, error) {
+	if len(files) == 0 {
+		return hostDefinitions(), nil
+	}
+	text := ""
+	for _, file := range files {
+		more, err := readRegular(file, maxDeclared)
+		if err != nil {
+			return typecheck.Definitions{}, fmt.Errorf("the definitions %s: %w", file, withoutPath(err))
+		}
+		if len(more) > maxDeclared {
+			return typecheck.Definitions{}, fmt.Errorf("the definitions %s have more than %d bytes", file, maxDeclared)
+		}
+		text += string(more) + "\n"
+	}
+	return typecheck.NewDefinitions(text + hostDefinitions().Text), nil // errors have the lines of the first file
 }
 
 // onlySyntax is what can be said without the checker.

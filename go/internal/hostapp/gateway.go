@@ -332,6 +332,9 @@ func (h *Host) newGateway(list []source, all config.Sources, c config.Gateway) (
 			return all.APIs[source].MaxConcurrent
 		},
 	}
+	if old := h.Gateway(); old != nil {
+		o.Before = old.Catalog()
+	}
 	for _, s := range list {
 		o.Upstreams = append(o.Upstreams, s.upstream)
 	}

@@ -28,6 +28,9 @@ func (c *Catalog) Find(name string) (*Callable, error) {
 		}
 	}
 	rest := strings.TrimPrefix(name, "sdk.")
+	if c.Source(rest) != nil {
+		return nil, c.unknownName(rest)
+	}
 	if scope, function := c.split(rest); scope != nil {
 		return nil, scope.Unknown(function)
 	}

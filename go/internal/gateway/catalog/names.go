@@ -85,6 +85,37 @@ func New(previous *Catalog, sources []*Source) *Catalog {
 	return c
 }
 
+// Expected is a source that is configured, whether it is known by now or not.
+type Expected struct {
+	Name string
+	Kind Kind
+}
+
+// Expecting is a Catalog without sources in which those that are expected have their names already: these do not depend
+// on which one is there first. What the previous one (nil: there was none) has given stays.
+func Expecting(previous *Catalog, list []Expected) *Catalog {
+	if previous == nil {
+		previous = &Catalog{}
+	}
+	members := make([]named, len(list))
+	for i, e := range list {
+		members[i] = named{key: e.key(), original: e.Name, wanted: e.Name}
+	}
+	c := &Catalog{idents: remember(previous.idents, assign(members, previous.idents)), past: previous.past}
+	c.hash = sync.OnceValue(c.fingerprint)
+	return c
+}
+
+func (e Expected) key() string { return e.Name + "\x00" + string(e.Kind) }
+
+// Ident is the identifier that a source has, or will have when it is known.
+func (c *Catalog) Ident(e Expected) string {
+	if ident := c.idents[e.key()]; ident != "" {
+		return ident
+	}
+	return Sanitise(e.Name)
+}
+
 func distinct(sources []*Source) []*Source {
 	seen := map[string]bool{}
 	var list []*Source
@@ -97,7 +128,7 @@ func distinct(sources []*Source) []*Source {
 	return list
 }
 
-func sourceKey(s *Source) string { return s.Name + "\x00" + string(s.Kind) }
+func sourceKey(s *Source) string { return Expected{s.Name, s.Kind}.key() }
 
 // remember adds names to those of before, which count again when their owners come back, unless another one has got
 // them meanwhile.

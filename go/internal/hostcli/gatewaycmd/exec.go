@@ -57,12 +57,12 @@ func (e *execution) script(cmd *cobra.Command, args []string) (string, error) {
 	switch {
 	case e.code != "" && len(args) > 0:
 		return "", exit.Usagef("give a script or --code, not both")
+	case e.answers != "" && !e.dry:
+		return "", exit.Usagef("--answers are for --dry-run")
 	case e.code != "":
 		return e.code, nil
 	case len(args) == 0:
 		return "", exit.Usagef("give the path of a script, - for standard input, or --code")
-	case e.answers != "" && !e.dry:
-		return "", exit.Usagef("--answers are for --dry-run")
 	}
 	return hostapp.ReadScript(args[0], cmd.InOrStdin())
 }
