@@ -140,7 +140,7 @@ func TestOffersOfStrangers(t *testing.T) {
 	read, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "a://one"})
 	require.NoError(t, err)
 	require.Equal(t, "1", read.Contents[0].Text)
-	for uri, code := range map[string]int64{"a://none": mcp.CodeResourceNotFound, "a://fails": jsonrpc.CodeInternalError, "b://none": mcp.CodeResourceNotFound} {
+	for uri, code := range map[string]int64{"a://none": jsonrpc.CodeInvalidParams, "a://fails": jsonrpc.CodeInternalError, "b://none": jsonrpc.CodeInvalidParams} {
 		_, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 		var refused *jsonrpc.Error
 		require.ErrorAs(t, err, &refused, uri)
