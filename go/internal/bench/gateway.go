@@ -53,9 +53,9 @@ const (
 	oneCall = `return sdk.upstream.echo{ text = "hello" }`
 	inTurn  = `local all = {} for i = 1, 20 do all[i] = sdk.upstream.echo{ text = "n" .. i } end return #all`
 	atOnce  = `local list = {} for i = 1, 20 do list[i] = i end
-return #async.map(list, function(i) return sdk.upstream.echo{ text = "n" .. i } end)`
+return #async.map(list, function(i) return sdk.upstream.echo{ text = "n" .. i } end, 20)`
 	waiting = `local list = {} for i = 1, 20 do list[i] = i end
-return #async.map(list, function() return sdk.upstream.wait{ ms = 10 } end)`
+return #async.map(list, function() return sdk.upstream.wait{ ms = 10 } end, 20)`
 )
 
 // callLine is a script beside the same calls without a gateway.

@@ -1,10 +1,7 @@
 package config
 
 import (
-	"encoding/json"
 	"fmt"
-	"math/big"
-	"reflect"
 	"regexp"
 	"strings"
 
@@ -42,53 +39,6 @@ type Rule struct {
 	Rate       units.Rate
 	Reason     string // for whoever is refused or asked
 	Line       int    // in the file
-}
-
-// Condition is on one argument; all that it says must hold.
-type Condition struct {
-	Equals    any // a JSON tree; nil: says nothing
-	Matches   *regexp.Regexp
-	In        []any
-	Max       float64
-	MaxIsSaid bool
-}
-
-// Holds says whether an argument is as the condition wants it. A missing argument is never asked.
-func (c *Condition) Holds(v any) bool {
-	if c.Equals != nil && !reflect.DeepEqual(c.Equals, v) {
-		return false
-	}
-	if c.Matches != nil {
-		text, is := v.(string)
-		if !is || !c.Matches.MatchString(text) {
-			return false
-		}
-	}
-	if c.In != nil && !contains(c.In, v) {
-		return false
-	}
-	return !c.MaxIsSaid || atMost(v, c.Max)
-}
-
-func contains(list []any, v any) bool {
-	for _, item := range list {
-		if reflect.DeepEqual(item, v) {
-			return true
-		}
-	}
-	return false
-}
-
-// atMost is exact for whole numbers that a float64 cannot hold.
-func atMost(v any, most float64) bool {
-	switch v := v.(type) {
-	case float64:
-		return v <= most
-	case json.Number:
-		n, ok := new(big.Int).SetString(string(v), 10)
-		return ok && new(big.Float).SetInt(n).Cmp(big.NewFloat(most)) <= 0
-	}
-	return false
 }
 
 func readRule(t *table) Rule {

@@ -65,7 +65,7 @@ func (f *fakes) output(fn *function, args any) (tooldef.Output, error) {
 func (f *fakes) call(fn *function, args any) (*Result, error) {
 	c := fn.callable
 	noted := DryCall{Function: c.FullName(), Args: args}
-	if guard := fn.verdict.guard(c); guard != nil {
+	if guard := fn.tool.Guard; guard != nil {
 		if approve, _ := guard(args); approve { // what is denied did not come here
 			noted.Policy = "approve"
 		}

@@ -165,13 +165,14 @@ func withLogs(err error, o *outcome) error {
 const (
 	lastLines = 20   // with an error
 	maxLogs   = 4000 // characters with an error
+	perLine   = 3    // characters that a line takes beside its own
 )
 
 // shortLogs keeps logs within the size of a result: their beginning and their end.
 func (g *Gateway) shortLogs(lines []string) []string {
 	size := 0
 	for i, line := range lines {
-		if size += utf8.RuneCountInString(line); size > g.options.MaxResult/2 {
+		if size += utf8.RuneCountInString(line) + perLine; size > g.options.MaxResult/2 {
 			left := len(lines) - i
 			end := max(len(lines)-lastLines, i)
 			short := append(append([]string{}, lines[:i]...), fmt.Sprintf("... %s more ...", counted(left-(len(lines)-end), "line")))

@@ -61,7 +61,7 @@ func (g *Gateway) newFunction(c *catalog.Callable) (*function, error) {
 	}
 	f.tool = &tooldef.Tool{
 		Name: innerName(c), Title: c.Title, Description: c.Description, Params: params,
-		Timeout: g.options.Timeout, Rate: f.verdict.rate, Guard: f.verdict.guard(c), Dry: isDry,
+		Timeout: g.options.Timeout, Rate: f.verdict.rate, Guard: f.verdict.guard(c, params), Dry: isDry,
 		Annotations: tooldef.Annotations{
 			ReadOnly: c.Hints.ReadOnly, Destructive: c.Hints.Destructive, Idempotent: c.Hints.Idempotent, OpenWorld: c.Hints.OpenWorld,
 		},

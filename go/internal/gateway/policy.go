@@ -2,11 +2,13 @@ package gateway
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/config"
 	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
+	"github.com/hukilau/hukilau/go/internal/schema"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
@@ -85,15 +87,20 @@ func (v *verdict) denied() bool {
 	return false
 }
 
-// guard decides about one call; nil where the policy says nothing.
-func (v *verdict) guard(c *catalog.Callable) func(args any) (bool, error) {
+// guard decides about one call; nil where the policy says nothing. params are the schema of its arguments, which may
+// have defaults; it may be nil.
+func (v *verdict) guard(c *catalog.Callable, params *schema.Schema) func(args any) (bool, error) {
 	if len(v.rules) == 0 {
 		return nil
 	}
 	return func(args any) (bool, error) {
+		completed := args
+		if params != nil {
+			completed = params.Defaults(args)
+		}
 		for i := range v.rules {
 			rule := &v.rules[i]
-			if !allHold(rule.Args, args, c) {
+			if !fits(rule, args, completed, c) {
 				continue
 			}
 			switch rule.Action {
@@ -122,28 +129,54 @@ func denied(rule *config.Rule, c *catalog.Callable) error {
 	return &toolhost.Error{Code: toolhost.Permission, Message: message, Detail: "policy"}
 }
 
-// allHold says whether the arguments are as the conditions want them. Pointers lead into the parameters, and into
-// the body where the parameters have nothing there.
-func allHold(conditions map[string]config.Condition, args any, c *catalog.Callable) bool {
-	for pointer, condition := range conditions {
-		value, there := argumentAt(args, pointer, c)
-		if !there || !condition.Holds(value) {
+// fits says whether the arguments are as the conditions of a rule want them. What allows a call is read strictly: the
+// argument is given, wherever it can stand, and is what the rule says. What keeps a call back is read widely, as whoever
+// writes the call may try to get round it: an argument that is left out counts as its default, one in any place is
+// enough, and so is one that the other side may take for what the rule says. completed are the arguments with defaults.
+func fits(rule *config.Rule, args, completed any, c *catalog.Callable) bool {
+	for pointer, condition := range rule.Args {
+		if rule.Action == config.Allow {
+			values := argumentsAt(args, pointer, c)
+			if len(values) == 0 || !each(values, condition.Holds) {
+				return false
+			}
+			continue
+		}
+		values := argumentsAt(completed, pointer, c)
+		if len(values) == 0 && isRaw(args, c) {
+			continue // nobody knows what a body says that is sent as it is
+		}
+		if !slices.ContainsFunc(values, condition.MayHold) {
 			return false
 		}
 	}
 	return true
 }
 
-func argumentAt(args any, pointer string, c *catalog.Callable) (any, bool) {
-	if c.Scope.Kind == catalog.MCP {
-		return at(args, pointer)
+func each(values []any, holds func(any) bool) bool {
+	return !slices.ContainsFunc(values, func(v any) bool { return !holds(v) })
+}
+
+// isRaw says whether the arguments have a body that is sent as it is.
+func isRaw(args any, c *catalog.Callable) bool {
+	table, _ := args.(map[string]any)
+	_, raw := table[rawKey]
+	return raw && c.Scope.Kind == catalog.OpenAPI
+}
+
+// argumentsAt are what a pointer leads to: in the arguments of a tool; in the parameters and in the body of an
+// operation, whose names may be the same.
+func argumentsAt(args any, pointer string, c *catalog.Callable) (values []any) {
+	places := []string{""}
+	if c.Scope.Kind == catalog.OpenAPI {
+		places = []string{"/" + paramsKey, "/" + bodyKey}
 	}
-	for _, part := range []string{paramsKey, bodyKey} {
-		if value, there := at(args, "/"+part+pointer); there {
-			return value, true
+	for _, place := range places {
+		if value, there := at(args, place+pointer); there {
+			values = append(values, value)
 		}
 	}
-	return nil, false
+	return values
 }
 
 var unescaped = strings.NewReplacer("~1", "/", "~0", "~")

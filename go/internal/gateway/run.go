@@ -25,6 +25,7 @@ type run struct {
 	view    *view
 	calling toolhost.Calling
 	client  string
+	began   time.Time
 	script  *sdkmod.Script // nil: of a tool that has its own
 	may     []string       // sources that it may use; nil: all
 
@@ -54,7 +55,7 @@ func (g *Gateway) runScript(ctx context.Context, script *sdkmod.Script, limit ti
 	if !ok {
 		return nil, errors.New("a script runs within the call of a tool only")
 	}
-	r := &run{gateway: g, view: g.view(), calling: calling, client: clientOf(calling.Caller()), script: script}
+	r := &run{gateway: g, view: g.view(), calling: calling, client: clientOf(calling.Caller()), script: script, began: time.Now()}
 	pool, err := g.pools.of(g, r.view.catalog, calling)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,9 @@ func (g *Gateway) runScript(ctx context.Context, script *sdkmod.Script, limit ti
 
 // failure is the error of a script, with its place.
 func (r *run) failure(ctx context.Context, err error, limit time.Duration) error {
-	if errors.Is(err, errScriptTime) || errors.Is(context.Cause(ctx), errScriptTime) {
+	// Calls have the same deadline, and one may hear of it first.
+	over := limit > 0 && time.Since(r.began) >= limit
+	if over || errors.Is(err, errScriptTime) || errors.Is(context.Cause(ctx), errScriptTime) {
 		return &toolhost.Error{Code: toolhost.Timeout, Detail: "timeout", Message: fmt.Sprintf("the script took longer than %s", limit)}
 	}
 	var script *luau.Error
@@ -125,18 +128,17 @@ func lineOf(script *luau.Error) int {
 	return 0
 }
 
-// print keeps what the script prints, line by line.
+// print keeps what the script prints, line by line. A text may be nothing but line ends: none is looked at twice.
 func (r *run) print(text []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.partial = append(r.partial, text...)
 	for {
-		line, rest, found := bytes.Cut(r.partial, []byte{'\n'})
-		if !found {
+		line, rest, found := bytes.Cut(text, []byte{'\n'})
+		if r.partial = append(r.partial, line...); !found {
 			return
 		}
-		r.lines = append(r.lines, string(line))
-		r.partial = bytes.Clone(rest)
+		r.lines = append(r.lines, string(r.partial))
+		r.partial, text = r.partial[:0], rest
 	}
 }
 

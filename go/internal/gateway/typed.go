@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
@@ -22,6 +23,30 @@ type TypeChecker struct {
 
 	mu    sync.Mutex
 	known map[checkedKey][]Finding
+	whole *catalog.Catalog // that all is what was declared of
+	all   typecheck.Definitions
+}
+
+// maxWhole is how many functions are declared for each script. Of more, those alone that it mentions: to load a set
+// takes time, and each script has its own then.
+const maxWhole = 300
+
+// definitions declare the functions that a script may call.
+func (t *TypeChecker) definitions(script string, c *catalog.Catalog) typecheck.Definitions {
+	if c.Len() > maxWhole {
+		return declared(luautype.DefinitionsFor(c, definitionsOf(c), luautype.Mentioned(script)))
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.whole != c {
+		t.whole, t.all = c, declared(luautype.Definitions(c, definitionsOf(c)))
+	}
+	return t.all
+}
+
+// declared makes the types private: the checker takes much longer for those that are exported.
+func declared(text string) typecheck.Definitions {
+	return typecheck.NewDefinitions(strings.ReplaceAll("\n"+text, "\nexport type ", "\ntype "))
 }
 
 type checkedKey struct {
@@ -45,7 +70,7 @@ func (t *TypeChecker) Check(ctx context.Context, script string, c *catalog.Catal
 	}
 	list, err := t.checker.Check(ctx, typecheck.Request{
 		Chunk: "script", Source: script, Modules: t.modules, Mode: typecheck.Strict,
-		Definitions: typecheck.NewDefinitions(luautype.DefinitionsFor(c, definitionsOf(c), luautype.Mentioned(script))),
+		Definitions: t.definitions(script, c),
 	})
 	if err != nil {
 		return nil, err

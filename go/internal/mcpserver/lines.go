@@ -34,6 +34,8 @@ type lines struct {
 	unread   chan struct{} // closed when in has ended, and the client does not read its answers
 	once     sync.Once
 	direct   atomic.Pointer[direct] // nil until there is a session
+	out      io.Writer
+	turn     sync.Mutex // of who writes to it
 
 	mu       sync.Mutex          // of what follows
 	inFlight map[jsonrpc.ID]bool // calls that are not answered yet; true: the client has cancelled it
@@ -54,9 +56,9 @@ func newLines(in io.Reader, out io.Writer, o *Options) *lines {
 		incoming: make(chan jsonrpc.Message), closed: make(chan struct{}), unread: make(chan struct{}), inFlight: map[jsonrpc.ID]bool{},
 	}
 	l.closer, _ = in.(io.Closer)
-	l.outgoing = make(chan outgoing)
+	l.out, l.outgoing = out, make(chan outgoing)
 	go l.read()
-	go l.write(out)
+	go l.write()
 	return l
 }
 
@@ -254,16 +256,28 @@ func (l *lines) send(text []byte) error {
 }
 
 // write writes one line at a time, until the connection is closed.
-func (l *lines) write(out io.Writer) {
+func (l *lines) write() {
 	for {
 		select {
 		case line := <-l.outgoing:
-			_, err := out.Write(line.text)
-			line.done <- err
+			line.done <- l.put(line.text)
 		case <-l.closed:
 			return
 		}
 	}
+}
+
+// put writes a line at once. Who cannot wait for a client that reads nothing calls send.
+func (l *lines) put(text []byte) error {
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	select {
+	case <-l.closed:
+		return io.ErrClosedPipe
+	default:
+	}
+	_, err := l.out.Write(text)
+	return err
 }
 
 // refuse answers what is no request: id is null where it is not known.

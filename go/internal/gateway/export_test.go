@@ -1,0 +1,4 @@
+package gateway
+
+// WithBytes is what services get for the arguments of a call.
+var WithBytes = withBytes

@@ -1,0 +1,103 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/hukilau/hukilau/go/internal/config"
+	"github.com/hukilau/hukilau/go/internal/gateway"
+	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
+	"github.com/hukilau/hukilau/go/internal/toolhost"
+)
+
+func condition(pointer string, c config.Condition) map[string]config.Condition {
+	return map[string]config.Condition{pointer: c}
+}
+
+// What keeps calls back is not got round by the type of an argument, by leaving it out, or by writing it as bytes.
+func TestPolicyIsNotGotRound(t *testing.T) {
+	s := server(t, "s", "send")
+	s.source.Functions[0].Params = tree(t, `{"type":"object","properties":{"to":{},"path":{},"force":{"type":"boolean","default":true},"n":{}}}`)
+	f := newFixture(t, gateway.Options{Policy: []config.Rule{
+		{Args: condition("/to", config.Condition{Equals: float64(13)}), Action: config.Deny},
+		{Args: condition("/path", config.Condition{Matches: regexp.MustCompile(`(?s)\A(?:/etc/.*)\z`)}), Action: config.Deny},
+		{Args: condition("/n", config.Condition{In: []any{true, "x"}}), Action: config.Deny},
+		{Args: condition("/force", config.Condition{Equals: true}), Action: config.Deny},
+	}}, s)
+	for _, args := range []string{
+		`to = 13, force = false`, `to = "13", force = false`, `to = " 13.0 ", force = false`, `to = { 1, 13 }, force = false`, `to = { id = "13" }, force = false`,
+		`path = "/etc/passwd", force = false`, `path = { "/tmp", "/etc/passwd" }, force = false`, `path = { ["$bytes"] = "L2V0Yy9wYXNzd2Q=" }, force = false`,
+		`n = "true", force = false`, `n = 1, force = false`, `n = { "x" }, force = false`,
+		`to = 1`, `force = true`,
+	} {
+		require.Contains(t, f.fails(`return sdk.s.send{ `+args+` }`).Message, "does not allow s.send with these arguments", args)
+	}
+	require.Empty(t, s.seen())
+	require.Equal(t, `{"force":false,"n":"false","path":"/tmp/etc/","to":130}`, f.run(`return sdk.s.send{ to = 130, path = "/tmp/etc/", n = "false", force = false }`))
+}
+
+// What allows calls is read strictly.
+func TestPolicyAllowsNoOtherType(t *testing.T) {
+	s := server(t, "s", "send")
+	s.source.Functions[0].Params = tree(t, `{"type":"object","properties":{"amount":{"default":1}}}`)
+	f := newFixture(t, gateway.Options{Policy: []config.Rule{
+		{Args: condition("/amount", config.Condition{Max: 10, MaxIsSaid: true}), Action: config.Allow},
+		{Match: []config.Pattern{"*"}, Action: config.Deny},
+	}}, s)
+	for _, args := range []string{`amount = "9"`, `amount = { 9 }`, ``, `amount = 11`, `amount = false`} {
+		require.Contains(t, f.fails(`return sdk.s.send{ `+args+` }`).Message, "does not allow", args)
+	}
+	require.Equal(t, `{"amount":9}`, f.run(`return sdk.s.send{ amount = 9 }`))
+}
+
+// Names that stand in the parameters and in the body are both looked at; a body that is sent as it is may say anything.
+func TestPolicyOfOperationsIsNotGotRound(t *testing.T) {
+	api := &fake{kind: catalog.OpenAPI, source: &catalog.Source{Name: "pay", Kind: catalog.OpenAPI, Functions: []catalog.Function{{
+		Name:   "send",
+		Params: tree(t, `{"type":"object","properties":{"amount":{}}}`),
+		Body:   tree(t, `{}`),
+	}}}}
+	api.answer = func(_ context.Context, c *gateway.Call) (*gateway.Result, error) {
+		return &gateway.Result{Response: &gateway.Response{Status: 204}}, nil
+	}
+	deny := newFixture(t, gateway.Options{Policy: []config.Rule{{Args: condition("/amount", config.Condition{Equals: float64(13)}), Action: config.Deny}}}, api)
+	allow := newFixture(t, gateway.Options{Policy: []config.Rule{
+		{Args: condition("/amount", config.Condition{Max: 10, MaxIsSaid: true}), Action: config.Allow}, {Match: []config.Pattern{"*"}, Action: config.Deny},
+	}}, api)
+	for _, f := range []*fixture{deny, allow} {
+		for _, args := range []string{`{ amount = 1 }, { amount = 13 }`, `{ amount = 13 }, { amount = 1 }`, `nil, '{"amount":13}'`, `nil, buffer.fromstring('amount=13')`} {
+			require.Contains(t, f.fails(`return sdk.pay.send(`+args+`)`).Message, "does not allow", args)
+		}
+		require.Equal(t, "null", f.run(`return sdk.pay.send({ amount = 1 }, { amount = 2 })`))
+	}
+}
+
+// A text that a script calls bytes stays what the operator sees.
+func TestTextsAreNotHiddenAsBytes(t *testing.T) {
+	var got any
+	api := &fake{kind: catalog.OpenAPI, source: &catalog.Source{Name: "a", Kind: catalog.OpenAPI, Functions: []catalog.Function{{Name: "put", Body: tree(t, `{}`)}}}}
+	api.answer = func(_ context.Context, c *gateway.Call) (*gateway.Result, error) {
+		got = gateway.WithBytes(c.Body)
+		return &gateway.Result{Response: &gateway.Response{Status: 204}}, nil
+	}
+	f := newFixture(t, gateway.Options{}, api)
+	f.run(`return sdk.a.put{ a = { ["$bytes"] = "aGVsbG8=" }, b = "\xff\xfe" }`)
+	require.Equal(t, map[string]any{"a": map[string]any{"$bytes": "aGVsbG8="}, "b": "\xff\xfe"}, got)
+}
+
+// A script may print nothing but line ends.
+func TestManyLinesArePrinted(t *testing.T) {
+	f := newFixture(t, gateway.Options{}, server(t, "s", "one"))
+	answer, failed := f.host.Call(t.Context(), toolhost.Request{Tool: "execute_script", Caller: bob, Value: map[string]any{
+		"script": `print(string.rep("\n", 1000000)) print("x\ny") return 1`, "timeout_ms": float64(time.Minute / time.Millisecond)}})
+	require.Nil(t, failed)
+	var all told
+	require.NoError(t, json.Unmarshal(answer.JSON, &all))
+	require.Equal(t, []string{"x", "y"}, all.Logs[len(all.Logs)-2:])
+	require.Less(t, len(all.Logs), 10_000, "a model need not read empty lines")
+}
