@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/tooldef"
@@ -45,6 +46,9 @@ func (g *Gateway) saveFace() face {
 	}
 }
 
+// foreign finds what scripts have and tools have not.
+var foreign = regexp.MustCompile(`:await\b|\bcall_tool\b|\bread_result\b|\bscratch\.|\bsdk\.files\.`)
+
 func (g *Gateway) saveScript(ctx context.Context, args map[string]any) (tooldef.Output, error) {
 	calling, _ := toolhost.CallingOf(ctx)
 	s := SavedScript{
@@ -56,6 +60,10 @@ func (g *Gateway) saveScript(ctx context.Context, args map[string]any) (tooldef.
 	}
 	if _, _, err := g.ready(ctx, s.Code, false); err != nil {
 		return tooldef.Output{}, err
+	}
+	if found := foreign.FindString(s.Code); found != "" {
+		return tooldef.Output{}, &toolhost.Error{Code: toolhost.BadRequest, Path: "/code", Message: fmt.Sprintf(
+			"a saved script has no %s: it calls functions as sdk.<source>.<function>{...}, each of which gives its result", found)}
 	}
 	if err := g.options.Save(ctx, s); err != nil {
 		var refused *toolhost.Error

@@ -195,6 +195,20 @@ func TestSavedScriptsAreTools(t *testing.T) {
 	_, failed := call(t, h, "greet", `{}`)
 	require.Equal(t, toolhost.BadRequest, failed.Code)
 	require.Equal(t, toolhost.BadRequest, save(script).Code, "the name is taken")
+	script["name"], script["code"] = "someone", `return "one's own, none of sdk.oneself"`
+	require.Nil(t, save(script))
+	text, err := os.ReadFile(filepath.Join(h.Project.Folder, "scripts", "someone.yaml"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "servers:\n    - one\n", "it names the source")
+	script["name"], script["code"] = "nobody", `return "oneself, phone, one_more"`
+	require.Nil(t, save(script))
+	text, err = os.ReadFile(filepath.Join(h.Project.Folder, "scripts", "nobody.yaml"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "servers: []\n", "it names none")
+	for _, foreign := range []string{`result(one.echo{ text = "x" }:await())`, `return call_tool("one.echo", {})`} {
+		script["name"], script["code"] = "foreign", foreign
+		require.Contains(t, save(script).Message, "a saved script has no", "it would not work as a tool")
+	}
 	script["name"], script["code"] = "broken", "return ("
 	require.Equal(t, "compile", save(script).Detail)
 	script["name"], script["code"] = "execute_script", "return 1"

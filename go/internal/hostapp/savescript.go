@@ -96,10 +96,35 @@ func (h *Host) saveScript(ctx context.Context, s gateway.SavedScript) error {
 func (h *Host) mentioned(code string) []string {
 	names := []string{}
 	for _, s := range h.Gateway().Sources() {
-		if strings.Contains(code, s.Name) || strings.Contains(code, s.Ident) {
+		if hasWord(code, s.Name) || hasWord(code, s.Ident) {
 			names = append(names, s.Name)
+		}
+	}
+	for alias, f := range h.Gateway().Catalog().Aliases() {
+		if hasWord(code, alias) && !slices.Contains(names, f.Scope.Name) {
+			names = append(names, f.Scope.Name)
 		}
 	}
 	slices.Sort(names)
 	return names
+}
+
+// hasWord says whether a text has a name that is no part of a longer one.
+func hasWord(text, name string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], name)
+		if i < 0 || name == "" {
+			return false
+		}
+		i += from
+		end := i + len(name)
+		if (i == 0 || !isWord(text[i-1]) || !isWord(name[0])) && (end == len(text) || !isWord(text[end]) || !isWord(name[len(name)-1])) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }

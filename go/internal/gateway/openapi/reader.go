@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"path"
@@ -166,7 +167,15 @@ func (r *reader) fetch(ctx context.Context, p place) ([]byte, place, error) {
 func plainCause(err error) string {
 	var failed *url.Error
 	if errors.As(err, &failed) {
-		return failed.Err.Error()
+		err = failed.Err
+	}
+	var op *net.OpError
+	if errors.As(err, &op) && op.Err != nil { // without addresses: whoever calls knows the service by its name
+		err = op.Err
+	}
+	var name *net.DNSError
+	if errors.As(err, &name) {
+		return name.Err
 	}
 	return err.Error()
 }
