@@ -39,7 +39,7 @@ func (g *Gateway) Sources() []SourceInfo {
 		status := u.Status()
 		info := SourceInfo{
 			Name: u.Name(), Ident: catalog.Sanitise(u.Name()), Kind: string(u.Kind()), State: status.State,
-			Reason: g.options.Redact(status.Reason), Notes: status.Notes,
+			Reason: g.options.Redact(status.Reason), Notes: g.redacted(status.Notes),
 		}
 		if s := u.Source(); s != nil {
 			if scope := c.Source(s.Name); scope != nil {
@@ -50,6 +50,14 @@ func (g *Gateway) Sources() []SourceInfo {
 		list = append(list, info)
 	}
 	return list
+}
+
+// redacted takes secrets out of what a source says: a server may write its own token to its error output.
+func (g *Gateway) redacted(notes []string) (shown []string) {
+	for _, note := range notes {
+		shown = append(shown, g.options.Redact(note))
+	}
+	return shown
 }
 
 // Stubs are files of types for editors, by name.

@@ -193,7 +193,7 @@ func (g *Gateway) shorten(ctx context.Context, t *told) error {
 	calling, _ := toolhost.CallingOf(ctx)
 	size := utf8.RuneCount(t.Result)
 	handle := g.sessions.keep(clientOf(calling.Caller()), t.Result)
-	about := map[string]any{"characters": float64(size), "shape": shapeOf(t.Result)}
+	about := map[string]any{"characters": float64(size), "shape": shapeOf(calling, t.Result)}
 	if handle == "" {
 		about["note"] = "the result is too long to be kept: return less of it"
 	} else {
@@ -205,8 +205,11 @@ func (g *Gateway) shorten(ctx context.Context, t *told) error {
 	return err
 }
 
-func shapeOf(text []byte) string {
-	tree, err := jsonvalue.Decode(text, jsonvalue.Options{})
+// shapeOf sums a result up. Its tree shares the bound of all large values: many scripts may end at once.
+func shapeOf(calling toolhost.Calling, text []byte) string {
+	room, free := calling.Room()
+	defer free()
+	tree, err := jsonvalue.Decode(text, jsonvalue.Options{Room: room})
 	if err != nil {
 		return "unknown"
 	}

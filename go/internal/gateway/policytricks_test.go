@@ -101,3 +101,14 @@ func TestManyLinesArePrinted(t *testing.T) {
 	require.Equal(t, []string{"x", "y"}, all.Logs[len(all.Logs)-2:])
 	require.Less(t, len(all.Logs), 10_000, "a model need not read empty lines")
 }
+
+// An operation without parameters takes an empty table, as a tool does.
+func TestOperationsWithoutParameters(t *testing.T) {
+	api := &fake{kind: catalog.OpenAPI, source: &catalog.Source{Name: "a", Kind: catalog.OpenAPI, Functions: []catalog.Function{{Name: "now"}}}}
+	api.answer = func(context.Context, *gateway.Call) (*gateway.Result, error) {
+		return &gateway.Result{Response: &gateway.Response{Status: 200, JSON: json.RawMessage(`1`)}}, nil
+	}
+	f := newFixture(t, gateway.Options{}, api)
+	require.Equal(t, "[1,1,1]", f.run(`return { sdk.a.now(), sdk.a.now{}, call_tool("a.now", {}).json }`))
+	require.Contains(t, f.fails(`return sdk.a.now{ x = 1 }`).Message, "unknown property: x")
+}

@@ -71,8 +71,16 @@ func trimScratch(all, but string) {
 // scratch are the files of one session.
 type scratch struct {
 	root *os.Root
-	mu   sync.Mutex // of what changes
+
+	mu      sync.Mutex // of what changes
+	size    int64      // of all files, when they were last looked at
+	files   int        // with folders
+	counted time.Time  // zero: not yet
 }
+
+// countTime is how long a count holds: another process may write for the same session. A look at all files for each
+// that is written would take a script of many small files minutes.
+const countTime = 10 * time.Second
 
 func (s *scratch) Close() { _ = s.root.Close() }
 
@@ -118,7 +126,8 @@ func (s *scratch) Write(_ context.Context, name, text string, add bool) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	size, files := s.used()
+	s.count()
+	size, files := s.size, s.files
 	before := int64(0)
 	if info, err := s.root.Stat(inside); err == nil {
 		before, files = info.Size(), files-1
@@ -136,10 +145,14 @@ func (s *scratch) Write(_ context.Context, name, text string, add bool) error {
 		return fileError(name, fmt.Errorf("the session may have %d files; remove some", maxScratchFiles))
 	}
 	if dir := filepath.Dir(inside); dir != "." {
+		if _, err := s.root.Stat(dir); err != nil {
+			s.counted = time.Time{} // it makes folders, too
+		}
 		if err := s.root.MkdirAll(dir, 0o700); err != nil {
 			return fileError(name, err)
 		}
 	}
+	s.size, s.files = size-before+after, files+1
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if add {
 		flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
@@ -150,9 +163,18 @@ func (s *scratch) Write(_ context.Context, name, text string, add bool) error {
 	}
 	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err != nil {
+		s.counted = time.Time{}
 		return fileError(name, err)
 	}
 	return nil
+}
+
+// count looks at all files, where that was long ago. The lock is held.
+func (s *scratch) count() {
+	if s.counted.IsZero() || time.Since(s.counted) > countTime {
+		s.size, s.files = s.used()
+		s.counted = time.Now()
+	}
 }
 
 // used is how many bytes and files there are. Folders count as files.
@@ -204,8 +226,15 @@ func (s *scratch) Remove(_ context.Context, name string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.root.Remove(inside); err != nil {
+	info, err := s.root.Lstat(inside)
+	if err == nil {
+		err = s.root.Remove(inside)
+	}
+	if err != nil {
 		return fileError(name, err)
+	}
+	if s.files--; info.Mode().IsRegular() {
+		s.size -= info.Size()
 	}
 	return nil
 }
