@@ -17,11 +17,10 @@ import (
 
 // Bounds of what listings give at once.
 const (
-	pageSize      = 100
-	searchTokens  = 2000
-	maxTokens     = 20_000
-	maxDocs       = 20 // names of one get_function_docs
-	maxShownFault = 5
+	pageSize     = 100
+	searchTokens = 2000
+	maxTokens    = 20_000
+	maxDocs      = 20 // names of one get_function_docs
 )
 
 // sdkFace are the tools of the default face.

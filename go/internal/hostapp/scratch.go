@@ -152,7 +152,6 @@ func (s *scratch) Write(_ context.Context, name, text string, add bool) error {
 			return fileError(name, err)
 		}
 	}
-	s.size, s.files = size-before+after, files+1
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if add {
 		flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
@@ -161,6 +160,7 @@ func (s *scratch) Write(_ context.Context, name, text string, add bool) error {
 	if err != nil {
 		return fileError(name, err)
 	}
+	s.size, s.files = size-before+after, files+1
 	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err != nil {
 		s.counted = time.Time{}
