@@ -293,7 +293,7 @@ func (o *Offers) Complete(ctx context.Context, caller toolhost.Caller, params js
 	}
 	name, _ = ref[field].(string)
 	m, inner := o.server(name, between)
-	if m == nil {
+	if m == nil || o.noPrompts && between == "." || o.noResources && between == "/" {
 		return json.RawMessage(`{"completion":{"values":[]}}`), nil
 	}
 	ref[field] = inner

@@ -39,6 +39,9 @@ func (h *Host) scratch(session string) (gateway.Folder, error) {
 	if err := os.MkdirAll(all, 0o700); err != nil {
 		return nil, withoutPath(err)
 	}
+	if !strings.HasPrefix(session, cliSession) {
+		session += h.gateways.start // who served before had other clients
+	}
 	sum := sha256.Sum256([]byte(session))
 	dir := filepath.Join(all, hex.EncodeToString(sum[:12]))
 	trimScratch(all, dir)
@@ -49,9 +52,18 @@ func (h *Host) scratch(session string) (gateway.Folder, error) {
 	if err != nil {
 		return nil, withoutPath(err)
 	}
+	made := &scratch{root: root, dir: dir, most: maxScratchFiles}
+	made.inUse()
+	return made, nil
+}
+
+// cliSession is what the sessions of the command line begin with: a person finds the files of the last run.
+const cliSession = `"cli" `
+
+// inUse notes that the folder is; where that fails it may be deleted a day later.
+func (s *scratch) inUse() {
 	now := time.Now()
-	_ = os.Chtimes(dir, now, now) // it is in use; where that fails it may be deleted a day later
-	return &scratch{root: root, most: maxScratchFiles}, nil
+	_ = os.Chtimes(s.dir, now, now)
 }
 
 // trimScratch deletes what was not used for a day, but for one folder.
@@ -71,9 +83,18 @@ func trimScratch(all, but string) {
 // scratch are the files of one session.
 type scratch struct {
 	root *os.Root
-	most int        // files
-	mu   sync.Mutex // of what changes
+	dir  string // its path
+	most int    // files
+
+	mu      sync.Mutex // of what changes
+	size    int64      // of all files, when they were last looked at
+	files   int        // with folders
+	counted time.Time  // zero: not yet
 }
+
+// countTime is how long a count holds: another process may write for the same session. A look at all files for each
+// that is written would take a script of many small files minutes.
+const countTime = 10 * time.Second
 
 func (s *scratch) Close() { _ = s.root.Close() }
 
@@ -119,7 +140,8 @@ func (s *scratch) Write(_ context.Context, name, text string, add bool) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	size, files := s.used()
+	s.count()
+	size, files := s.size, s.files
 	before := int64(0)
 	if info, err := s.root.Stat(inside); err == nil {
 		before, files = info.Size(), files-1
@@ -137,6 +159,9 @@ func (s *scratch) Write(_ context.Context, name, text string, add bool) error {
 		return fileError(name, fmt.Errorf("the session may have %d files; remove some", s.most))
 	}
 	if dir := filepath.Dir(inside); dir != "." {
+		if _, err := s.root.Stat(dir); err != nil {
+			s.counted = time.Time{} // it makes folders, too
+		}
 		if err := s.root.MkdirAll(dir, 0o700); err != nil {
 			return fileError(name, err)
 		}
@@ -149,11 +174,22 @@ func (s *scratch) Write(_ context.Context, name, text string, add bool) error {
 	if err != nil {
 		return fileError(name, err)
 	}
+	s.size, s.files = size-before+after, files+1
 	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err != nil {
+		s.counted = time.Time{}
 		return fileError(name, err)
 	}
 	return nil
+}
+
+// count looks at all files, where that was long ago. The lock is held.
+func (s *scratch) count() {
+	if s.counted.IsZero() || time.Since(s.counted) > countTime {
+		s.inUse()
+		s.size, s.files = s.used()
+		s.counted = time.Now()
+	}
 }
 
 // used is how many bytes and files there are. Folders count as files.
@@ -205,8 +241,15 @@ func (s *scratch) Remove(_ context.Context, name string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.root.Remove(inside); err != nil {
+	info, err := s.root.Lstat(inside)
+	if err == nil {
+		err = s.root.Remove(inside)
+	}
+	if err != nil {
 		return fileError(name, err)
+	}
+	if s.files--; info.Mode().IsRegular() {
+		s.size -= info.Size()
 	}
 	return nil
 }

@@ -170,3 +170,25 @@ func TestOldSessionsAreDeleted(t *testing.T) {
 	require.NoDirExists(t, old)
 	require.DirExists(t, young)
 }
+
+// What is counted as files come and go is what is there.
+func TestFilesAreCounted(t *testing.T) {
+	inFolder(t, nil)
+	h := hostOf(t, Options{})
+	ctx := t.Context()
+	opened, _ := sessionFiles(t, h, "counted")
+	f := opened.(*scratch)
+	for i := range 100 {
+		require.NoError(t, f.Write(ctx, fmt.Sprintf("d%d/f%d", i%7, i), strings.Repeat("x", i), false))
+		require.NoError(t, f.Write(ctx, fmt.Sprintf("f%d", i%10), strings.Repeat("x", 100-i), i%3 == 0))
+		if i%5 == 0 {
+			require.NoError(t, f.Remove(ctx, fmt.Sprintf("d%d/f%d", i%7, i)))
+		}
+	}
+	require.Error(t, f.Remove(ctx, "d1"), "it is not empty")
+	require.Error(t, f.Remove(ctx, "none"))
+	require.Error(t, f.Write(ctx, "d1", "x", false))
+	require.NoError(t, f.Write(ctx, "last", "x", false))
+	size, files := f.used()
+	require.Equal(t, []int64{size, int64(files)}, []int64{f.size, int64(f.files)})
+}
