@@ -354,10 +354,10 @@ func (h *Host) newGateway(list []source, all config.Sources, c config.Gateway) (
 	return gateway.New(o)
 }
 
-// checker is the type checker of scripts; its process starts with the first of them.
 // checkPatience is how long a script waits for the checks of others before it runs unchecked.
 const checkPatience = 3 * time.Second
 
+// checker is the type checker of scripts; its process starts with the first of them.
 func (h *Host) checker() *typecheck.Checker {
 	if h.gateways.checker == nil {
 		h.gateways.checker = typecheck.New(typecheck.Options{

@@ -3,9 +3,11 @@ package hostapp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -213,6 +215,18 @@ func TestSavedScriptsAreTools(t *testing.T) {
 	require.Equal(t, "compile", save(script).Detail)
 	script["name"], script["code"] = "execute_script", "return 1"
 	require.Equal(t, toolhost.BadRequest, save(script).Code)
+
+	// A model cannot fill the disk, or the context of others.
+	script["name"], script["params"] = "large", map[string]any{"type": "object", "description": strings.Repeat("x", 40<<10)}
+	require.Equal(t, toolhost.TooLarge, save(script).Code)
+	delete(script, "params")
+	script["description"] = strings.Repeat("x", 3000)
+	require.Equal(t, toolhost.BadRequest, save(script).Code)
+	script["description"] = "One too many"
+	for i := range maxSaved {
+		require.NoError(t, os.WriteFile(filepath.Join(h.Project.savedFolder(), fmt.Sprint(i, ".txt")), nil, 0o600))
+	}
+	require.Contains(t, save(script).Message, "ask the operator to remove some")
 }
 
 // What changes in the configuration holds at once; sources that stay the same go on.

@@ -31,6 +31,9 @@ func (p *Project) savedIn(c *config.Config) string {
 	return c.Path(config.DefaultSaved)
 }
 
+// maxSaved is how many scripts the folder may have: each is listed for every model, and read at each start.
+const maxSaved = 200
+
 // savedTool is a saved script as the file of a tool.
 type savedTool struct {
 	Name        string         `yaml:"name"`
@@ -66,6 +69,9 @@ func (h *Host) saveScript(ctx context.Context, s gateway.SavedScript) error {
 		return withoutPath(err)
 	}
 	defer root.Close()
+	if entries, err := fs.ReadDir(root.FS(), "."); err == nil && len(entries) >= maxSaved {
+		return &toolhost.Error{Code: toolhost.TooLarge, Message: fmt.Sprintf("there are %d saved scripts already: ask the operator to remove some", len(entries))}
+	}
 	f, err := root.OpenFile(s.Name+".yaml", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return &toolhost.Error{Code: toolhost.BadRequest, Path: "/name", Message: fmt.Sprintf("there is a saved script %q already: choose another name", s.Name)}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -35,24 +36,25 @@ func (p *Project) scratchFolder() string {
 
 // scratch opens the files of a session. Old ones of others are deleted.
 func (h *Host) scratch(session string) (gateway.Folder, error) {
-	all := h.Project.scratchFolder()
-	if err := os.MkdirAll(all, 0o700); err != nil {
+	all, err := openSessions(h.Project.scratchFolder())
+	if err != nil {
 		return nil, withoutPath(err)
 	}
+	defer all.Close()
 	if !strings.HasPrefix(session, cliSession) {
 		session += h.gateways.start // who served before had other clients
 	}
 	sum := sha256.Sum256([]byte(session))
-	dir := filepath.Join(all, hex.EncodeToString(sum[:12]))
-	trimScratch(all, dir)
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	name := hex.EncodeToString(sum[:12])
+	trimScratch(all, name)
+	if err := all.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, withoutPath(err)
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := all.OpenRoot(name)
 	if err != nil {
 		return nil, withoutPath(err)
 	}
-	made := &scratch{root: root, dir: dir, most: maxScratchFiles}
+	made := &scratch{root: root, most: maxScratchFiles}
 	made.inUse()
 	return made, nil
 }
@@ -63,19 +65,49 @@ const cliSession = `"cli" `
 // inUse notes that the folder is; where that fails it may be deleted a day later.
 func (s *scratch) inUse() {
 	now := time.Now()
-	_ = os.Chtimes(s.dir, now, now)
+	_ = s.root.Chtimes(".", now, now)
 }
 
+// openSessions opens the folder of all sessions. A project may come from a stranger: a link in the folder of its state
+// must not lead out of that.
+func openSessions(path string) (*os.Root, error) {
+	state, name := filepath.Split(path)
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(state)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if err := root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	info, err := root.Lstat(name)
+	if err == nil && !info.IsDir() {
+		err = errors.New("what stands at " + name + " in the folder of the state is no folder: remove it")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return root.OpenRoot(name)
+}
+
+// sessionName is what the folder of a session is called. Nothing else is ever deleted.
+var sessionName = regexp.MustCompile(`^[0-9a-f]{24}$`)
+
 // trimScratch deletes what was not used for a day, but for one folder.
-func trimScratch(all, but string) {
-	entries, err := os.ReadDir(all)
+func trimScratch(all *os.Root, but string) {
+	entries, err := fs.ReadDir(all.FS(), ".")
 	if err != nil {
 		return // there is nothing to delete
 	}
 	for _, e := range entries {
-		path := filepath.Join(all, e.Name())
-		if info, err := e.Info(); err == nil && path != but && time.Since(info.ModTime()) > scratchAge {
-			_ = os.RemoveAll(path) // the next session tries again
+		if e.Name() == but || !e.IsDir() || !sessionName.MatchString(e.Name()) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > scratchAge {
+			_ = all.RemoveAll(e.Name()) // the next session tries again
 		}
 	}
 }
@@ -83,7 +115,6 @@ func trimScratch(all, but string) {
 // scratch are the files of one session.
 type scratch struct {
 	root *os.Root
-	dir  string // its path
 	most int    // files
 
 	mu      sync.Mutex // of what changes
