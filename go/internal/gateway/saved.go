@@ -58,8 +58,9 @@ func (g *Gateway) saveScript(ctx context.Context, args map[string]any) (tooldef.
 	if err := tooldef.CheckName(s.Name); err != nil {
 		return tooldef.Output{}, &toolhost.Error{Code: toolhost.BadRequest, Path: "/name", Message: err.Error()}
 	}
+	g.awaitSources(ctx, named(s.Code))
 	if _, _, err := g.ready(ctx, s.Code, false); err != nil {
-		return tooldef.Output{}, err
+		return tooldef.Output{}, g.withAbsent(err, s.Code)
 	}
 	if found := foreign.FindString(s.Code); found != "" {
 		return tooldef.Output{}, &toolhost.Error{Code: toolhost.BadRequest, Path: "/code", Message: fmt.Sprintf(
