@@ -65,8 +65,9 @@ func (g *Gateway) saveScript(ctx context.Context, args map[string]any) (tooldef.
 	if text, err := jsonvalue.Encode(s.Params); err != nil || len(text) > maxSavedParams {
 		return tooldef.Output{}, &toolhost.Error{Code: toolhost.TooLarge, Path: "/params", Message: fmt.Sprintf("params may have %d bytes", maxSavedParams)}
 	}
+	g.awaitSources(ctx, named(s.Code))
 	if _, _, err := g.ready(ctx, s.Code, false); err != nil {
-		return tooldef.Output{}, err
+		return tooldef.Output{}, g.withAbsent(err, s.Code)
 	}
 	if found := foreign.FindString(s.Code); found != "" {
 		return tooldef.Output{}, &toolhost.Error{Code: toolhost.BadRequest, Path: "/code", Message: fmt.Sprintf(

@@ -182,6 +182,17 @@ func TestToolsCallSourcesThatTheyAreGranted(t *testing.T) {
 	require.Contains(t, failed.Message, `servers = ["one"]`)
 }
 
+// A gateway that serves no other tools serves what was saved.
+func TestGatewaysServeSavedScripts(t *testing.T) {
+	h := gatewayHost(t, "[gateway]\nsave_scripts = true\n[mcp_servers.one]\ncommand = \"server\"\nargs = [\"one\"]\n", HostOptions{Gateway: true})
+	_, failed := h.Call(t.Context(), toolhost.Request{
+		Tool: "save_script", Caller: toolhost.Caller{Name: "ann"},
+		Value: map[string]any{"name": "greet", "description": "Greets", "code": `return sdk.one.echo{ text = "hi" }`},
+	})
+	require.Nil(t, failed)
+	require.Equal(t, `"one: hi"`, result(t, h, "greet", `{}`))
+}
+
 func TestSavedScriptsAreTools(t *testing.T) {
 	h := gatewayHost(t, "[gateway]\nsave_scripts = true\n[mcp_servers.one]\ncommand = \"server\"\nargs = [\"one\"]\n", HostOptions{})
 	save := func(args map[string]any) *toolhost.Error {

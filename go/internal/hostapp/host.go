@@ -107,7 +107,7 @@ func (p *Project) served() *granted {
 func (h *Host) publish() {
 	tools := h.Project.served()
 	if h.gateways.only {
-		tools = &granted{}
+		tools = h.Project.saved()
 	}
 	if g := h.Gateway(); g != nil {
 		h.Host.Serve(join(tools, g))

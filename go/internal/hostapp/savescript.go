@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/config"
 	"github.com/hukilau/hukilau/go/internal/gateway"
+	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
@@ -33,6 +35,18 @@ func (p *Project) savedIn(c *config.Config) string {
 
 // maxSaved is how many scripts the folder may have: each is listed for every model, and read at each start.
 const maxSaved = 200
+
+// saved are the scripts that were saved: a gateway that serves no other tools serves these.
+func (p *Project) saved() *granted {
+	folder := p.savedFolder()
+	if folder == "" {
+		return &granted{}
+	}
+	others := func(t *tooldef.Tool) bool {
+		return filepath.Dir(filepath.Join(p.Folder, filepath.FromSlash(t.File))) != folder
+	}
+	return grant(slices.DeleteFunc(slices.Clone(p.Set().Tools()), others), p.replaced, p.Config().Permissions)
+}
 
 // savedTool is a saved script as the file of a tool.
 type savedTool struct {

@@ -115,7 +115,7 @@ func trimScratch(all *os.Root, but string) {
 // scratch are the files of one session.
 type scratch struct {
 	root *os.Root
-	most int    // files
+	most int // files
 
 	mu      sync.Mutex // of what changes
 	size    int64      // of all files, when they were last looked at
