@@ -137,3 +137,20 @@ func TestDocsOfASource(t *testing.T) {
 	_, failed := f.call("get_function_docs", map[string]any{"name": "my.srv"})
 	require.Equal(t, "my.srv is a source, not a function: name one of its functions, as in sdk.my_srv.f", failed.Message)
 }
+
+// Who asks for a source that is configured and not there hears why.
+func TestSourcesThatAreNotThere(t *testing.T) {
+	s := server(t, "my.srv", "f")
+	s.status = gateway.Status{State: gateway.Unhealthy, Reason: "it wants to know who we are"}
+	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{&late{fake: s}, server(t, "other", "f")}})
+	require.NoError(t, err)
+	defer g.Close()
+	for _, name := range []string{"my.srv", "my_srv"} {
+		require.EqualError(t, g.Catalog().Unknown(name), "nothing is known of the source sdk.my_srv now: it wants to know who we are")
+	}
+	_, err = g.Catalog().Find("my_srv.f")
+	require.ErrorContains(t, err, "it wants to know who we are")
+	require.EqualError(t, g.Catalog().Unknown("zzzzz"), "there is no source sdk.zzzzz; the sources are other")
+	s.status.Reason = ""
+	require.ErrorContains(t, g.Catalog().Unknown("my_srv"), "not connected yet")
+}

@@ -38,6 +38,9 @@ func (c *Catalog) Find(name string) (*Callable, error) {
 	if !dotted {
 		return nil, c.unknownName(rest)
 	}
+	if err := c.absent(source); err != nil {
+		return nil, err
+	}
 	if near := c.Source(c.nearestSource(source)); near != nil {
 		if f := near.Function(function); f != nil {
 			return nil, &UnknownError{Name: name, Nearest: f.FullName(), text: "there is no source sdk." + clip(source) +
@@ -96,8 +99,24 @@ func (s *Scope) example() string {
 	return "sdk." + s.Callables[0].FullName()
 }
 
+// absent is the error for a source that is configured and not there; nil where it is none.
+func (c *Catalog) absent(name string) error {
+	if c.why == nil || c.byKey[name] != nil {
+		return nil
+	}
+	for _, e := range c.expected {
+		if e.Name == name || c.Ident(e) == name {
+			return &UnknownError{Name: name, text: "nothing is known of the source " + path("sdk", c.Ident(e)) + " now: " + c.why(e)}
+		}
+	}
+	return nil
+}
+
 // Unknown is the error for a source, or an operation without one, that does not exist.
 func (c *Catalog) Unknown(name string) error {
+	if err := c.absent(name); err != nil {
+		return err
+	}
 	e := &UnknownError{Name: name, text: "there is no source sdk." + clip(name)}
 	if near := c.nearestSource(name); near != "" {
 		e.Nearest = near
