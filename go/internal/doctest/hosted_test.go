@@ -133,6 +133,9 @@ func (r *runner) json(b block) {
 		r.fault(b.line, "no JSON: %v", err)
 		return
 	}
+	if r.page.needsNPM() {
+		return
+	}
 	for _, servers := range []map[string]stdioServer{tree.MCPServers, tree.Servers} {
 		for name, s := range servers {
 			if err := r.introduce(s); err != nil {

@@ -121,11 +121,11 @@ func (g *Gateway) execute(ctx context.Context, source string, limit time.Duratio
 		script, warnings, err = g.ready(ctx, source, mustSay)
 	}
 	if err != nil {
-		return nil, err
+		return nil, g.withAbsent(err, source)
 	}
 	o, err := g.runScript(ctx, script, limit)
 	if err != nil {
-		return nil, withLogs(withHint(err, source), o)
+		return nil, withLogs(g.withAbsent(withHint(err, source), source), o)
 	}
 	t := &told{Result: o.result, Logs: o.lines, Files: o.files, Warnings: warnings}
 	if t.Logs == nil {

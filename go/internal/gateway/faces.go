@@ -87,7 +87,13 @@ func jsonOutput(value any) (tooldef.Output, error) {
 }
 
 func textContent(text string) ([]byte, error) {
-	return marshal(map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}})
+	type item struct {
+		Text string `json:"text"`
+		Type string `json:"type"`
+	}
+	return marshal(struct {
+		Content [1]item `json:"content"`
+	}{[1]item{{text, "text"}}})
 }
 
 func textArg(args map[string]any, name string) string {

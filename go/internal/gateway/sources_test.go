@@ -138,6 +138,12 @@ func TestDocsOfASource(t *testing.T) {
 	require.Equal(t, "my.srv is a source, not a function: name one of its functions, as in sdk.my_srv.f", failed.Message)
 }
 
+// A function that is asked for without its source is named with it.
+func TestFunctionsOfSeveralSources(t *testing.T) {
+	f := newFixture(t, gateway.Options{}, server(t, "one", "get"), server(t, "two", "get"))
+	require.Contains(t, f.fails(`return sdk.get{}`).Message, "there is no sdk.get, did you mean sdk.one.get or sdk.two.get?")
+}
+
 // Who asks for a source that is configured and not there hears why.
 func TestSourcesThatAreNotThere(t *testing.T) {
 	s := server(t, "my.srv", "f")

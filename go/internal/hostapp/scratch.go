@@ -51,7 +51,7 @@ func (h *Host) scratch(session string) (gateway.Folder, error) {
 	}
 	now := time.Now()
 	_ = os.Chtimes(dir, now, now) // it is in use; where that fails it may be deleted a day later
-	return &scratch{root: root}, nil
+	return &scratch{root: root, most: maxScratchFiles}, nil
 }
 
 // trimScratch deletes what was not used for a day, but for one folder.
@@ -71,6 +71,7 @@ func trimScratch(all, but string) {
 // scratch are the files of one session.
 type scratch struct {
 	root *os.Root
+	most int        // files
 	mu   sync.Mutex // of what changes
 }
 
@@ -132,8 +133,8 @@ func (s *scratch) Write(_ context.Context, name, text string, add bool) error {
 		return fileError(name, fmt.Errorf("a file may have %d bytes", maxScratchFile))
 	case size-before+after > maxScratchBytes:
 		return fileError(name, fmt.Errorf("the session's files may have %d bytes together; remove some", maxScratchBytes))
-	case files >= maxScratchFiles:
-		return fileError(name, fmt.Errorf("the session may have %d files; remove some", maxScratchFiles))
+	case files >= s.most:
+		return fileError(name, fmt.Errorf("the session may have %d files; remove some", s.most))
 	}
 	if dir := filepath.Dir(inside); dir != "." {
 		if err := s.root.MkdirAll(dir, 0o700); err != nil {

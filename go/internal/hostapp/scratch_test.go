@@ -139,11 +139,21 @@ func TestFilesOfASessionAreBounded(t *testing.T) {
 func TestManyFilesOfASession(t *testing.T) {
 	inFolder(t, nil)
 	h := hostOf(t, Options{})
-	f, dir := sessionFiles(t, h, "one")
-	for i := range maxScratchFiles {
-		require.NoError(t, os.Mkdir(filepath.Join(dir, fmt.Sprint("d", i)), 0o700))
+	f, _ := sessionFiles(t, h, "one")
+	f.(*scratch).most = 6
+	ctx := t.Context()
+	for i := range 3 {
+		name := fmt.Sprintf("d%d/x", i)
+		require.NoError(t, f.Write(ctx, name, "x", false))
+		require.NoError(t, f.Write(ctx, name, "y", false), "the same file is no other one")
+		require.NoError(t, f.Remove(ctx, name))
 	}
-	require.ErrorContains(t, f.Write(t.Context(), "one", "x", false), "may have 10000 files")
+	for i := range 3 {
+		require.NoError(t, f.Write(ctx, fmt.Sprint("f", i), "x", false))
+	}
+	require.ErrorContains(t, f.Write(ctx, "one more", "x", false), "may have 6 files")
+	require.NoError(t, f.Remove(ctx, "d0"), "an empty folder can be removed")
+	require.NoError(t, f.Write(ctx, "one more", "x", false))
 }
 
 // Files are there for a day after they were used.

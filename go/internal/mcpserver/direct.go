@@ -20,6 +20,7 @@ type direct struct {
 	lines   *lines
 	ctx     context.Context // of all calls
 	running sync.WaitGroup
+	idle    chan func() // for a goroutine that has done its call
 
 	mu  sync.Mutex
 	all map[jsonrpc.ID]context.CancelFunc // of calls under way
@@ -41,11 +42,31 @@ func (d *direct) take(request *jsonrpc.Request) bool {
 	d.mu.Lock()
 	d.all[request.ID] = cancel
 	d.mu.Unlock()
-	d.running.Go(func() {
+	d.run(func() {
 		defer cancel()
 		d.answer(ctx, request.ID, &mcp.CallToolRequest{Session: d.session, Params: params})
 	})
 	return true
+}
+
+// run does a call on a goroutine. One that has done others has the stack for it already, which grows to 32 KB and is
+// copied each time.
+func (d *direct) run(call func()) {
+	select {
+	case d.idle <- call:
+		return
+	default:
+	}
+	d.running.Go(func() {
+		for {
+			call()
+			select {
+			case call = <-d.idle:
+			case <-d.ctx.Done():
+				return
+			}
+		}
+	})
 }
 
 // plainCall are the params of a call as sessions write them; nil for all others.

@@ -22,7 +22,7 @@ func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	calls, cancel := context.WithCancel(ctx)
 	defer cancel()
-	d := &direct{server: s, session: session, lines: l, ctx: calls, all: map[jsonrpc.ID]context.CancelFunc{}}
+	d := &direct{server: s, session: session, lines: l, ctx: calls, idle: make(chan func()), all: map[jsonrpc.ID]context.CancelFunc{}}
 	l.direct.Store(d)
 	ended := make(chan error, 1)
 	go func() {

@@ -84,11 +84,6 @@ func (c *Catalog) unknownName(name string) error {
 	if c.Source(name) != nil {
 		return &UnknownError{Name: name, text: clip(name) + " is a source, not a function: name one of its functions, as in " + c.Source(name).example()}
 	}
-	for _, scope := range c.scopes {
-		if f := scope.byKey[name]; f != nil {
-			return &UnknownError{Name: name, Nearest: f.FullName(), text: "there is no sdk." + clip(name) + ", did you mean sdk." + f.FullName() + "?"}
-		}
-	}
 	return c.Unknown(name)
 }
 
@@ -118,6 +113,9 @@ func (c *Catalog) Unknown(name string) error {
 		return err
 	}
 	e := &UnknownError{Name: name, text: "there is no source sdk." + clip(name)}
+	if c.inSources(name, e) {
+		return e
+	}
 	if near := c.nearestSource(name); near != "" {
 		e.Nearest = near
 		e.text += ", did you mean " + path("sdk", near) + "?"
@@ -141,6 +139,22 @@ func (c *Catalog) Unknown(name string) error {
 		e.text += " and " + count(more, "other")
 	}
 	return e
+}
+
+// inSources says which sources have a function of the name, where any has.
+func (c *Catalog) inSources(name string, e *UnknownError) bool {
+	var names []string
+	for _, scope := range c.scopes {
+		if f := scope.byKey[name]; f != nil && len(names) < maxNamed {
+			names = append(names, "sdk."+f.FullName())
+		}
+	}
+	if len(names) == 0 {
+		return false
+	}
+	e.Nearest = strings.TrimPrefix(names[0], "sdk.")
+	e.text = "there is no sdk." + clip(name) + ", did you mean " + strings.Join(names, " or ") + "?"
+	return true
 }
 
 // Unknown is the error for a function that the source does not have.

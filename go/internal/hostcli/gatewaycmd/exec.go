@@ -39,7 +39,7 @@ what the type checker warns of to standard error. SCRIPT - is standard input.`,
 			if err != nil {
 				return err
 			}
-			return s.with(cmd, nil, "error", func(h *hostapp.Host) error { return e.run(cmd, h, script) })
+			return s.with(cmd, nil, "warn", func(h *hostapp.Host) error { return e.run(cmd, h, script) })
 		},
 	}
 	s.add(cmd)

@@ -9,26 +9,16 @@ import (
 
 // asked is the call that the arguments are about.
 func (i *instance) asked(c *luau.Call) (func(context.Context) ([]any, error), error) {
-	h, err := i.host(c)
+	h, texts, err := i.given(c, 5)
 	if err != nil {
 		return nil, err
-	}
-	var texts [5]string
-	for n := range texts {
-		if texts[n], err = c.Text(n); err != nil {
-			return nil, err
-		}
 	}
 	raw, err := c.Bool(5)
 	if err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context) ([]any, error) {
-		kind, text, err := h.Call(ctx, texts[0], texts[1], texts[3], texts[4], raw, texts[2])
-		if err != nil {
-			return nil, err
-		}
-		return []any{kind, text}, nil
+		return both(h.Call(ctx, texts[0], texts[1], texts[3], texts[4], raw, texts[2]))
 	}, nil
 }
 

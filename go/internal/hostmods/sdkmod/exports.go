@@ -6,9 +6,24 @@ import (
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
+// given is the host of the run, and the first arguments, which are texts.
+func (i *instance) given(c *luau.Call, texts int) (Host, []string, error) {
+	h, err := i.host(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	list := make([]string, texts)
+	for n := range list {
+		if list[n], err = c.Text(n); err != nil {
+			return nil, nil, err
+		}
+	}
+	return h, list, nil
+}
+
 // script: () -> (((...any) -> ...any)?, boolean?)
 func (i *instance) script(c *luau.Call) error {
-	h, err := i.host(c)
+	h, _, err := i.given(c, 0)
 	if err != nil {
 		return err
 	}
@@ -25,7 +40,7 @@ func (i *instance) script(c *luau.Call) error {
 
 // sources: () -> {string}
 func (i *instance) sources(c *luau.Call) error {
-	h, err := i.host(c)
+	h, _, err := i.given(c, 0)
 	if err != nil {
 		return err
 	}
@@ -34,42 +49,33 @@ func (i *instance) sources(c *luau.Call) error {
 
 // source: (name: string) -> string
 func (i *instance) source(c *luau.Call) error {
-	return i.text(c, func(h Host, name string) (string, error) { return h.Source(name) })
-}
-
-// operation: (name: string) -> string
-func (i *instance) operation(c *luau.Call) error {
-	return i.text(c, func(h Host, name string) (string, error) { return h.Operation(name), nil })
-}
-
-// text gives the text that find makes of the first argument.
-func (i *instance) text(c *luau.Call, find func(Host, string) (string, error)) error {
-	h, err := i.host(c)
+	h, names, err := i.given(c, 1)
 	if err != nil {
 		return err
 	}
-	name, err := c.Text(0)
-	if err != nil {
-		return err
-	}
-	found, err := find(h, name)
+	found, err := h.Source(names[0])
 	if err != nil {
 		return err
 	}
 	return c.ReturnString(found)
 }
 
+// operation: (name: string) -> string
+func (i *instance) operation(c *luau.Call) error {
+	h, names, err := i.given(c, 1)
+	if err != nil {
+		return err
+	}
+	return c.ReturnString(h.Operation(names[0]))
+}
+
 // split: (name: string) -> (string, string)
 func (i *instance) split(c *luau.Call) error {
-	h, err := i.host(c)
+	h, names, err := i.given(c, 1)
 	if err != nil {
 		return err
 	}
-	name, err := c.Text(0)
-	if err != nil {
-		return err
-	}
-	source, function, err := h.Split(name)
+	source, function, err := h.Split(names[0])
 	if err != nil {
 		return err
 	}
@@ -78,28 +84,18 @@ func (i *instance) split(c *luau.Call) error {
 
 // functions: (source: string) -> {string}
 func (i *instance) functions(c *luau.Call) error {
-	h, err := i.host(c)
+	h, names, err := i.given(c, 1)
 	if err != nil {
 		return err
 	}
-	source, err := c.Text(0)
-	if err != nil {
-		return err
-	}
-	return c.Return(h.Functions(source))
+	return c.Return(h.Functions(names[0]))
 }
 
 // find: (source: string, name: string) -> (number, string)
 func (i *instance) function(c *luau.Call) error {
-	h, err := i.host(c)
+	h, names, err := i.given(c, 2)
 	if err != nil {
 		return err
-	}
-	var names [2]string
-	for n := range names {
-		if names[n], err = c.Text(n); err != nil {
-			return err
-		}
 	}
 	f, err := h.Function(names[0], names[1])
 	if err != nil {
@@ -119,15 +115,7 @@ func (i *instance) call(c *luau.Call) error {
 
 // kept: (handle: string, path: string, from: number, to: number) -> (string, string)
 func (i *instance) kept(c *luau.Call) error {
-	h, err := i.host(c)
-	if err != nil {
-		return err
-	}
-	handle, err := c.Text(0)
-	if err != nil {
-		return err
-	}
-	path, err := c.Text(1)
+	h, texts, err := i.given(c, 2)
 	if err != nil {
 		return err
 	}
@@ -139,26 +127,22 @@ func (i *instance) kept(c *luau.Call) error {
 	if err != nil {
 		return err
 	}
-	return i.vm.Await(c, func(context.Context) ([]any, error) {
-		kind, text, err := h.Kept(handle, path, from, to)
-		if err != nil {
-			return nil, err
-		}
-		return []any{kind, text}, nil
-	})
+	return i.vm.Await(c, func(context.Context) ([]any, error) { return both(h.Kept(texts[0], texts[1], from, to)) })
+}
+
+// both are the kind of a text and the text, as results.
+func both(kind, text string, err error) ([]any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return []any{kind, text}, nil
 }
 
 // onFiles waits for work with the files and the text of each argument; a text that it gives is the result.
 func (i *instance) onFiles(c *luau.Call, texts int, work func(context.Context, Files, []string) (*string, error)) error {
-	h, err := i.host(c)
+	h, args, err := i.given(c, texts)
 	if err != nil {
 		return err
-	}
-	args := make([]string, texts)
-	for n := range args {
-		if args[n], err = c.Text(n); err != nil {
-			return err
-		}
 	}
 	return i.vm.Await(c, func(ctx context.Context) ([]any, error) {
 		text, err := work(ctx, h.Files(), args)
