@@ -56,6 +56,9 @@ func (g *Gateway) redacted(notes []string) (shown []string) {
 	return shown
 }
 
+// DefinitionsFile is the one of Stubs that declares all that a script finds.
+const DefinitionsFile = luautype.DefinitionsFile
+
 // Stubs are files of types for editors, by name.
 func (g *Gateway) Stubs() map[string]string {
 	c := g.Catalog()

@@ -148,4 +148,6 @@ func TestPagesOfManyFunctions(t *testing.T) {
 	require.Equal(t, toolhost.BadRequest, failed.Code)
 	small := f.gives("search_docs", map[string]any{"query": "one of many things", "max_tokens": float64(100)})
 	require.Less(t, len(small)/4, 130)
+	require.Contains(t, f.gives("search_docs", map[string]any{"query": "tool_0_of_many", "max_tokens": float64(1)}), "big.tool_0_of_many", "too little is more")
+	require.Less(t, len(f.gives("search_docs", map[string]any{"query": "one of many things", "max_tokens": float64(1e9)}))/4, 21_000, "what is too much is less")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
 	"github.com/hukilau/hukilau/go/internal/gateway/finder"
+	"github.com/hukilau/hukilau/go/internal/spelling"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
@@ -83,7 +84,7 @@ func New(o Options) (*Gateway, error) {
 	for i, u := range o.Upstreams {
 		expected[i] = expectedOf(u)
 	}
-	g.current.Store(&view{catalog: catalog.Expecting(o.Before, expected)})
+	g.current.Store(&view{catalog: catalog.Expecting(o.Before, expected, g.whyAbsent)})
 	g.refresh()
 	return g, g.newFaces()
 }
@@ -154,6 +155,19 @@ func (g *Gateway) refresh() *view {
 }
 
 func expectedOf(u Upstream) catalog.Expected { return catalog.Expected{Name: u.Name(), Kind: u.Kind()} }
+
+// whyAbsent says why nothing is known of a source.
+func (g *Gateway) whyAbsent(e catalog.Expected) string {
+	for _, u := range g.options.Upstreams {
+		if expectedOf(u) != e {
+			continue
+		}
+		if reason := u.Status().Reason; reason != "" {
+			return spelling.Clip(g.options.Redact(reason), maxSummary)
+		}
+	}
+	return "it is not connected yet; try again"
+}
 
 // upstream finds the one of a source.
 func (g *Gateway) upstream(s *catalog.Scope) Upstream {

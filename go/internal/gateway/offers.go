@@ -212,7 +212,10 @@ func (o *Offers) own(path string) (string, bool) {
 		}
 		return strings.Join(lines, "\n"), true
 	case "schemas":
-		return strings.Join(slices.Sorted(maps.Keys(typesOf(s))), "\n"), true
+		if names := slices.Sorted(maps.Keys(typesOf(s))); len(names) > 0 {
+			return strings.Join(names, "\n"), true
+		}
+		return s.Ident + " has no named types", true
 	}
 	if schema, ok := strings.CutPrefix(part, "schemas/"); ok {
 		text, found := typesOf(s)[schema]
@@ -294,7 +297,7 @@ func (o *Offers) Complete(ctx context.Context, caller toolhost.Caller, params js
 	name, _ = ref[field].(string)
 	m, inner := o.server(name, between)
 	if m == nil || o.noPrompts && between == "." || o.noResources && between == "/" {
-		return json.RawMessage(`{"completion":{"values":[]}}`), nil
+		return noCompletion, nil
 	}
 	ref[field] = inner
 	asked, err := jsonvalue.Encode(object)
@@ -306,5 +309,15 @@ func (o *Offers) Complete(ctx context.Context, caller toolhost.Caller, params js
 		return nil, err
 	}
 	defer leave()
-	return server.Complete(ctx, asked, upstream.CallOptions{})
+	completed, err := server.Complete(ctx, asked, upstream.CallOptions{})
+	var refused *upstream.Error
+	if errors.As(err, &refused) && refused.Number == methodNotFound {
+		return noCompletion, nil
+	}
+	return completed, err
 }
+
+const methodNotFound = -32601 // of JSON-RPC
+
+// noCompletion is of a server that completes nothing.
+var noCompletion = json.RawMessage(`{"completion":{"values":[]}}`)

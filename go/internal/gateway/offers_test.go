@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"net/http/httptest"
+	"slices"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -79,6 +80,30 @@ func TestOffersOfServers(t *testing.T) {
 	none, err := client.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: "other"}, Argument: mcp.CompleteParamsArgument{Name: "x", Value: "y"}})
 	require.NoError(t, err)
 	require.Empty(t, none.Completion.Values)
+}
+
+// A name that cannot stand in a URI keeps nobody from what the server offers, and one that completes nothing is no error.
+func TestOffersOfOddlyNamedServers(t *testing.T) {
+	s := newSite(t, oneTool)
+	s.completesNothing = true
+	s.prompts = `[{"name":"greet"}]`
+	f := newFixture(t, gateway.Options{Upstreams: []gateway.Upstream{s.source(t, "my site", upstream.Config{}, upstream.Options{})}})
+	client := connected(t, served(t, f), nil)
+	resources, err := client.ListResources(t.Context(), nil)
+	require.NoError(t, err)
+	uri := "mcp://my_site/file:///a b.txt"
+	require.True(t, slices.ContainsFunc(resources.Resources, func(r *mcp.Resource) bool { return r.URI == uri }))
+	read, err := client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
+	require.NoError(t, err)
+	require.Equal(t, uri, read.Contents[0].URI)
+	schemas, err := client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "sdk://my_site/schemas"})
+	require.NoError(t, err)
+	require.Equal(t, "my_site has no named types", schemas.Contents[0].Text)
+	done, err := client.Complete(t.Context(), &mcp.CompleteParams{
+		Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: "my site.greet"}, Argument: mcp.CompleteParamsArgument{Name: "who", Value: "H"},
+	})
+	require.NoError(t, err)
+	require.Empty(t, done.Completion.Values)
 }
 
 // An operator may keep them out.

@@ -49,6 +49,8 @@ func TestScriptsThatFail(t *testing.T) {
 		"\nreturn sdk.maths.add{ n = \"x\" }":               "script:2: maths.add: n must be an integer, not a string",
 		"return sdk.maths.add(1)":                           "script:1: sdk.maths.add: its argument must be a table, got number",
 		"return sdk.maths:add{ n = 1 }":                     "script:1: sdk.maths.add is called with a dot, not with a colon",
+		"return sdk.maths:add()":                            "script:1: sdk.maths.add is called with a dot, not with a colon",
+		"return sdk.maths.add(maths.add{ n = 1 })":          "script:1: sdk.maths.add: its argument is a promise of sdk.maths.add",
 		"return sdk.maths.add({}, {})":                      "script:1: sdk.maths.add takes one table, got 2 arguments",
 		"result(1) result(2)":                               "script:1: result() was called already, in line 1: a script has one result",
 		"result(1) return 2":                                "the script called result(), in line 1 and returned a value, too: it has one result",

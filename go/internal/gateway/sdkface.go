@@ -19,6 +19,7 @@ import (
 const (
 	pageSize     = 100
 	searchTokens = 2000
+	minTokens    = 50 // room for one name at least
 	maxTokens    = 20_000
 	maxDocs      = 20 // names of one get_function_docs
 )
@@ -45,7 +46,7 @@ func (g *Gateway) sdkFace() []face {
 			description: "Find functions for a task. Gives their signatures, best first; use words of the task, as \"create issue\".",
 			params: `{"type":"object","properties":{
 				"query":{"type":"string"},
-				"max_tokens":{"type":"integer","minimum":100,"maximum":20000,"description":"About how much to give; 2000 if not said"}},
+				"max_tokens":{"type":"integer","minimum":1,"description":"About how much to give; 2000 if not said"}},
 				"required":["query"],"additionalProperties":false}`,
 		},
 		{
@@ -181,7 +182,7 @@ func (g *Gateway) searchDocs(ctx context.Context, args map[string]any) (tooldef.
 		tokens = searchTokens
 	}
 	query := textArg(args, "query")
-	hits := v.index().Search(query, finder.SearchOptions{MaxTokens: tokens})
+	hits := v.index().Search(query, finder.SearchOptions{MaxTokens: min(max(tokens, minTokens), maxTokens)})
 	var text strings.Builder
 	for _, hit := range hits {
 		if g.hidden(v, hit.Function) {

@@ -25,6 +25,8 @@ type site struct {
 	*httptest.Server
 	answer func(session, tool string, args json.RawMessage) string // a CallToolResult
 
+	completesNothing bool
+
 	mu       sync.Mutex
 	tools    string // JSON of the list
 	prompts  string
@@ -99,6 +101,9 @@ func (s *site) result(w http.ResponseWriter, session string, q *request) string 
 	case "prompts/get":
 		return fmt.Sprintf(`{"messages":[{"role":"user","content":{"type":"text","text":%q}}]}`, q.Params.Name+string(q.Params.Arguments))
 	case "completion/complete":
+		if s.completesNothing {
+			return ""
+		}
 		return `{"completion":{"values":["Hilo"]}}`
 	case "ping":
 		return `{}`

@@ -137,3 +137,26 @@ func TestDocsOfASource(t *testing.T) {
 	_, failed := f.call("get_function_docs", map[string]any{"name": "my.srv"})
 	require.Equal(t, "my.srv is a source, not a function: name one of its functions, as in sdk.my_srv.f", failed.Message)
 }
+
+// A function that is asked for without its source is named with it.
+func TestFunctionsOfSeveralSources(t *testing.T) {
+	f := newFixture(t, gateway.Options{}, server(t, "one", "get"), server(t, "two", "get"))
+	require.Contains(t, f.fails(`return sdk.get{}`).Message, "there is no sdk.get, did you mean sdk.one.get or sdk.two.get?")
+}
+
+// Who asks for a source that is configured and not there hears why.
+func TestSourcesThatAreNotThere(t *testing.T) {
+	s := server(t, "my.srv", "f")
+	s.status = gateway.Status{State: gateway.Unhealthy, Reason: "it wants to know who we are"}
+	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{&late{fake: s}, server(t, "other", "f")}})
+	require.NoError(t, err)
+	defer g.Close()
+	for _, name := range []string{"my.srv", "my_srv"} {
+		require.EqualError(t, g.Catalog().Unknown(name), "nothing is known of the source sdk.my_srv now: it wants to know who we are")
+	}
+	_, err = g.Catalog().Find("my_srv.f")
+	require.ErrorContains(t, err, "it wants to know who we are")
+	require.EqualError(t, g.Catalog().Unknown("zzzzz"), "there is no source sdk.zzzzz; the sources are other")
+	s.status.Reason = ""
+	require.ErrorContains(t, g.Catalog().Unknown("my_srv"), "not connected yet")
+}

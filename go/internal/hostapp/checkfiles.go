@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/hukilau/hukilau/go/internal/gateway"
 	"github.com/hukilau/hukilau/go/internal/module"
 	"github.com/hukilau/hukilau/go/internal/typecheck"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -21,6 +23,7 @@ type FileCheck struct {
 	Paths     []string // files, and folders with *.luau files; none: the working directory
 	Libs      []string // library roots, before those of LUAU_PATH
 	Declared  []string // files with definitions of further globals, as `luau gateway generate` writes them
+	Config    string   // a configuration whose sources the files call as scripts of its gateway do; "": none
 	Nonstrict bool     // for files that say nothing themselves
 	Warn      func(message string)
 }
@@ -49,7 +52,11 @@ func CheckFiles(ctx context.Context, o FileCheck) (FileReport, error) {
 	if err != nil {
 		return FileReport{}, err
 	}
-	definitions, err := declaredIn(o.Declared)
+	sources, err := o.ofSources(ctx)
+	if err != nil {
+		return FileReport{}, err
+	}
+	definitions, err := declaredIn(sources, o.Declared)
 	if err != nil {
 		return FileReport{}, err
 	}
@@ -97,9 +104,34 @@ func checkFile(ctx context.Context, checker *typecheck.Checker, path string, def
 	return onlySyntax(source), nil
 }
 
-// declaredIn are the definitions of the host and of files.
-func declaredIn(files []string) (typecheck.Definitions, error) {
-	if len(files) == 0 {
+// ofSources are the definitions of what the gateway of a configuration gives to scripts. Its sources are connected to
+// for that.
+func (o *FileCheck) ofSources(ctx context.Context) (string, error) {
+	if o.Config == "" {
+		return "", nil
+	}
+	project, err := Open(ctx, Options{ConfigFile: o.Config, Stderr: io.Discard, QuietLevel: "error"})
+	if err != nil {
+		return "", err
+	}
+	defer project.Close()
+	host, err := project.NewHost(ctx, HostOptions{Gateway: true})
+	if err != nil {
+		return "", err
+	}
+	defer host.Close()
+	g := host.AwaitSources(ctx)
+	for _, s := range g.Sources() {
+		if s.State != gateway.Healthy && o.Warn != nil {
+			o.Warn(fmt.Sprintf("nothing is known of sdk.%s: %s", s.Ident, s.Reason))
+		}
+	}
+	return g.Stubs()[gateway.DefinitionsFile], nil
+}
+
+// declaredIn are the definitions of the host, of sources and of files.
+func declaredIn(sources string, files []string) (typecheck.Definitions, error) {
+	if len(files) == 0 && sources == "" {
 		return hostDefinitions(), nil
 	}
 	text := ""
@@ -112,6 +144,9 @@ func declaredIn(files []string) (typecheck.Definitions, error) {
 			return typecheck.Definitions{}, fmt.Errorf("the definitions %s have more than %d bytes", file, maxDeclared)
 		}
 		text += string(more) + "\n"
+	}
+	if sources != "" {
+		text += sources + "\n"
 	}
 	return typecheck.NewDefinitions(text + hostDefinitions().Text), nil // errors have the lines of the first file
 }

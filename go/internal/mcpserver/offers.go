@@ -115,7 +115,13 @@ func (s *Server) readOffered(ctx context.Context, req *mcp.ReadResourceRequest) 
 		return nil, s.offerFailed(err)
 	}
 	result := &mcp.ReadResourceResult{}
-	return result, json.Unmarshal(text, result)
+	err = json.Unmarshal(text, result)
+	for _, c := range result.Contents {
+		if c != nil && c.Text == "" && c.Blob == nil {
+			c.Blob = []byte{} // the SDK leaves out a text that is empty, and clients want one of the two
+		}
+	}
+	return result, err
 }
 
 func (s *Server) getOffered(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {

@@ -97,6 +97,8 @@ func TestOffersOfStrangers(t *testing.T) {
 		switch uri {
 		case "a://one":
 			return `{"contents":[{"uri":"a://one","text":"1"}]}`, nil
+		case "a://empty":
+			return `{"contents":[{"uri":"a://empty","text":""}]}`, nil
 		case "a://wrong":
 			return `[]`, nil
 		case "a://fails":
@@ -140,6 +142,11 @@ func TestOffersOfStrangers(t *testing.T) {
 	read, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "a://one"})
 	require.NoError(t, err)
 	require.Equal(t, "1", read.Contents[0].Text)
+	read, err = c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "a://empty"})
+	require.NoError(t, err)
+	encoded, err := json.Marshal(read.Contents)
+	require.NoError(t, err)
+	require.JSONEq(t, `[{"uri":"a://empty","blob":""}]`, string(encoded), "clients want a text or a blob")
 	for uri, code := range map[string]int64{"a://none": jsonrpc.CodeInvalidParams, "a://fails": jsonrpc.CodeInternalError, "b://none": jsonrpc.CodeInvalidParams} {
 		_, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 		var refused *jsonrpc.Error

@@ -38,6 +38,9 @@ func (c *Catalog) Find(name string) (*Callable, error) {
 	if !dotted {
 		return nil, c.unknownName(rest)
 	}
+	if err := c.absent(source); err != nil {
+		return nil, err
+	}
 	if near := c.Source(c.nearestSource(source)); near != nil {
 		if f := near.Function(function); f != nil {
 			return nil, &UnknownError{Name: name, Nearest: f.FullName(), text: "there is no source sdk." + clip(source) +
@@ -81,11 +84,6 @@ func (c *Catalog) unknownName(name string) error {
 	if c.Source(name) != nil {
 		return &UnknownError{Name: name, text: clip(name) + " is a source, not a function: name one of its functions, as in " + c.Source(name).example()}
 	}
-	for _, scope := range c.scopes {
-		if f := scope.byKey[name]; f != nil {
-			return &UnknownError{Name: name, Nearest: f.FullName(), text: "there is no sdk." + clip(name) + ", did you mean sdk." + f.FullName() + "?"}
-		}
-	}
 	return c.Unknown(name)
 }
 
@@ -96,9 +94,28 @@ func (s *Scope) example() string {
 	return "sdk." + s.Callables[0].FullName()
 }
 
+// absent is the error for a source that is configured and not there; nil where it is none.
+func (c *Catalog) absent(name string) error {
+	if c.why == nil || c.byKey[name] != nil {
+		return nil
+	}
+	for _, e := range c.expected {
+		if e.Name == name || c.Ident(e) == name {
+			return &UnknownError{Name: name, text: "nothing is known of the source " + path("sdk", c.Ident(e)) + " now: " + c.why(e)}
+		}
+	}
+	return nil
+}
+
 // Unknown is the error for a source, or an operation without one, that does not exist.
 func (c *Catalog) Unknown(name string) error {
+	if err := c.absent(name); err != nil {
+		return err
+	}
 	e := &UnknownError{Name: name, text: "there is no source sdk." + clip(name)}
+	if c.inSources(name, e) {
+		return e
+	}
 	if near := c.nearestSource(name); near != "" {
 		e.Nearest = near
 		e.text += ", did you mean " + path("sdk", near) + "?"
@@ -122,6 +139,22 @@ func (c *Catalog) Unknown(name string) error {
 		e.text += " and " + count(more, "other")
 	}
 	return e
+}
+
+// inSources says which sources have a function of the name, where any has.
+func (c *Catalog) inSources(name string, e *UnknownError) bool {
+	var names []string
+	for _, scope := range c.scopes {
+		if f := scope.byKey[name]; f != nil && len(names) < maxNamed {
+			names = append(names, "sdk."+f.FullName())
+		}
+	}
+	if len(names) == 0 {
+		return false
+	}
+	e.Nearest = strings.TrimPrefix(names[0], "sdk.")
+	e.text = "there is no sdk." + clip(name) + ", did you mean " + strings.Join(names, " or ") + "?"
+	return true
 }
 
 // Unknown is the error for a function that the source does not have.

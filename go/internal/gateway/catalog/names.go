@@ -16,6 +16,9 @@ type Catalog struct {
 	idents  map[string]string    // of sources, those that are gone included
 	past    map[string]memory    // of functions, by source
 	hash    func() string
+
+	expected []Expected
+	why      func(Expected) string // an expected one is not there
 }
 
 // memory is the identifiers that functions of one source had, by their keys.
@@ -62,6 +65,8 @@ func New(previous *Catalog, sources []*Source) *Catalog {
 		byKey:  make(map[string]*Scope, 2*len(sources)),
 		idents: remember(previous.idents, idents),
 		past:   make(map[string]memory, len(sources)),
+
+		expected: previous.expected, why: previous.why,
 	}
 	for key, names := range previous.past {
 		if len(c.past) < maxRemembered {
@@ -92,8 +97,9 @@ type Expected struct {
 }
 
 // Expecting is a Catalog without sources in which those that are expected have their names already: these do not depend
-// on which one is there first. What the previous one (nil: there was none) has given stays.
-func Expecting(previous *Catalog, list []Expected) *Catalog {
+// on which one is there first. What the previous one (nil: there was none) has given stays. why, which may be nil, says
+// why a source that is expected is not there.
+func Expecting(previous *Catalog, list []Expected, why func(Expected) string) *Catalog {
 	if previous == nil {
 		previous = &Catalog{}
 	}
@@ -101,7 +107,9 @@ func Expecting(previous *Catalog, list []Expected) *Catalog {
 	for i, e := range list {
 		members[i] = named{key: e.key(), original: e.Name, wanted: e.Name}
 	}
-	c := &Catalog{idents: remember(previous.idents, assign(members, previous.idents)), past: previous.past}
+	c := &Catalog{
+		idents: remember(previous.idents, assign(members, previous.idents)), past: previous.past, expected: list, why: why,
+	}
 	c.hash = sync.OnceValue(c.fingerprint)
 	return c
 }

@@ -6,11 +6,14 @@ import (
 	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
 )
 
+// DefinitionsFile is the file of Stubs that declares sdk and what is around it.
+const DefinitionsFile = "sdk.d.luau"
+
 // Stubs are files for editors and for checks of scripts. "sdk.d.luau" declares sdk and the globals of the sources.
 // "<source>.luau" is a module for each source with its types by their short names and its functions with their docs;
 // a script that requires it calls them through sdk.
 func Stubs(c *catalog.Catalog, o DefinitionOptions) map[string]string {
-	files := map[string]string{"sdk.d.luau": "-- Written by `luau gateway generate`: changes are lost.\n\n" + Definitions(c, o)}
+	files := map[string]string{DefinitionsFile: "-- Written by `luau gateway generate`: changes are lost.\n\n" + Definitions(c, o)}
 	for _, s := range c.Sources() {
 		name := s.Ident + ".luau"
 		if s.Ident == "sdk" || s.Ident == "init" {

@@ -45,6 +45,7 @@ Ends with 1 where anything was found.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.Libs, "lib", nil, "`folder` with modules that are required by their bare names; may be repeated")
 	flags.StringArrayVar(&o.Declared, "definitions", nil, "`file` that declares further globals, as `luau gateway generate` writes it; may be repeated")
+	flags.StringVar(&o.Config, "config", "", "configuration `file` whose sources are connected to, and typed in scripts of its gateway; none when left out")
 	flags.BoolVar(&o.Nonstrict, "nonstrict", false, "infer types less strictly in files that say nothing themselves")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object in place of lines")
 	return cmd
