@@ -71,7 +71,7 @@ func TestGateway(t *testing.T) {
 				Args: map[string]Condition{"/amount": {Max: 100.5, MaxIsSaid: true}, "/currency": {In: []any{"EUR", "USD"}}},
 			},
 			{Annotation: Destructive, Action: Approve, Line: 28},
-			{Match: []Pattern{"*"}, Action: Allow, Rate: units.Rate{Count: 100, Per: time.Second}, Line: 32},
+			{Match: []Pattern{"*"}, Rate: units.Rate{Count: 100, Per: time.Second}, Line: 32},
 			{Action: Deny, Line: 36, Args: map[string]Condition{"/path": {Equals: "/etc/passwd"}}},
 		},
 	}, g)

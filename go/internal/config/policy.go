@@ -30,12 +30,12 @@ const (
 	OpenWorld   Annotation = "open_world"
 )
 
-// Rule is one of [[gateway.policy]]: the first one that fits a call decides.
+// Rule is one of [[gateway.policy]]: the first one with an action that fits a call decides.
 type Rule struct {
 	Match      []Pattern // of "source.function"; empty is all
 	Annotation Annotation
 	Args       map[string]Condition // by JSON pointer
-	Action     Action               // never empty
+	Action     Action               // "": it only bounds the rate, and later rules decide
 	Rate       units.Rate
 	Reason     string // for whoever is refused or asked
 	Line       int    // in the file
@@ -63,9 +63,6 @@ func readRule(t *table) Rule {
 	}
 	if t.has("rate") && r.Action == Deny {
 		t.fail("rate", "has no meaning where the action is deny")
-	}
-	if !t.has("action") {
-		r.Action = Allow
 	}
 	t.end()
 	return r

@@ -38,7 +38,7 @@ func (g *Gateway) Sources() []SourceInfo {
 		status := u.Status()
 		info := SourceInfo{
 			Name: u.Name(), Ident: c.Ident(expectedOf(u)), Kind: string(u.Kind()), State: status.State,
-			Reason: g.options.Redact(status.Reason), Notes: status.Notes,
+			Reason: g.options.Redact(status.Reason), Notes: g.redacted(status.Notes),
 		}
 		if s := u.Source(); s != nil {
 			info.Title, info.Version, info.Description, info.Functions = s.Title, s.Version, summary(s), len(s.Functions)
@@ -50,6 +50,14 @@ func (g *Gateway) Sources() []SourceInfo {
 
 // DefinitionsFile is the one of Stubs that declares all that a script finds.
 const DefinitionsFile = luautype.DefinitionsFile
+
+// redacted takes secrets out of what a source says: a server may write its own token to its error output.
+func (g *Gateway) redacted(notes []string) (shown []string) {
+	for _, note := range notes {
+		shown = append(shown, g.options.Redact(note))
+	}
+	return shown
+}
 
 // Stubs are files of types for editors, by name.
 func (g *Gateway) Stubs() map[string]string {

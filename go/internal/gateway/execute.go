@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -81,7 +82,7 @@ func (g *Gateway) check(ctx context.Context, source string) (warnings []string, 
 	if len(fatal) > 0 {
 		return nil, &toolhost.Error{
 			Code: toolhost.ToolError, Detail: "type_check",
-			Message: "nothing has run, as the script has " + counted(len(fatal), "error") + ":\n" + strings.Join(fatal, "\n"),
+			Message: "nothing has run, as the script has " + counted(len(fatal), "error") + ":\n" + strings.Join(few(fatal), "\n"),
 		}
 	}
 	return warnings, nil
@@ -127,7 +128,7 @@ func (g *Gateway) execute(ctx context.Context, source string, limit time.Duratio
 	if err != nil {
 		return nil, withLogs(g.withAbsent(withHint(err, source), source), o)
 	}
-	t := &told{Result: o.result, Logs: o.lines, Files: o.files, Warnings: warnings}
+	t := &told{Result: o.result, Logs: o.lines, Files: few(o.files), Warnings: few(warnings)}
 	if t.Logs == nil {
 		t.Logs = []string{}
 	}
@@ -165,8 +166,17 @@ func withLogs(err error, o *outcome) error {
 const (
 	lastLines = 20   // with an error
 	maxLogs   = 4000 // characters with an error
+	maxFew    = 50   // files, errors and warnings of the type checker
 	perLine   = 3    // characters that a line takes beside its own
 )
+
+// few keeps a list from filling a model's context.
+func few(list []string) []string {
+	if len(list) <= maxFew {
+		return list
+	}
+	return append(slices.Clone(list[:maxFew]), fmt.Sprintf("... %d more ...", len(list)-maxFew))
+}
 
 // shortLogs keeps logs within the size of a result: their beginning and their end.
 func (g *Gateway) shortLogs(lines []string) []string {
@@ -193,7 +203,7 @@ func (g *Gateway) shorten(ctx context.Context, t *told) error {
 	calling, _ := toolhost.CallingOf(ctx)
 	size := utf8.RuneCount(t.Result)
 	handle := g.sessions.keep(clientOf(calling.Caller()), t.Result)
-	about := map[string]any{"characters": float64(size), "shape": shapeOf(t.Result)}
+	about := map[string]any{"characters": float64(size), "shape": shapeOf(calling, t.Result)}
 	if handle == "" {
 		about["note"] = "the result is too long to be kept: return less of it"
 	} else {
@@ -205,8 +215,11 @@ func (g *Gateway) shorten(ctx context.Context, t *told) error {
 	return err
 }
 
-func shapeOf(text []byte) string {
-	tree, err := jsonvalue.Decode(text, jsonvalue.Options{})
+// shapeOf sums a result up. Its tree shares the bound of all large values: many scripts may end at once.
+func shapeOf(calling toolhost.Calling, text []byte) string {
+	room, free := calling.Room()
+	defer free()
+	tree, err := jsonvalue.Decode(text, jsonvalue.Options{Room: room})
 	if err != nil {
 		return "unknown"
 	}

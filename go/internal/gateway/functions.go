@@ -93,6 +93,9 @@ func (f *function) schema() (*schema.Schema, error) {
 	} else {
 		properties := map[string]any{rawKey: true}
 		var required []any
+		if c.Params == nil && c.Body == nil { // scripts may give an empty table all the same
+			properties[paramsKey] = map[string]any{"type": "object", "additionalProperties": false}
+		}
 		if c.Params != nil {
 			properties[paramsKey] = c.Params
 			if c.ParamsRequired() {

@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,4 +130,44 @@ func TestRunsAreApart(t *testing.T) {
 		for name, lib in { table = table, json = json, async = async, files = files } do all[name] = (lib :: any).secret end
 		return all`)
 	require.Equal(t, `{"rep":"function"}`, seen)
+}
+
+// A part of a result is what a tree of it would give, however it is written.
+func TestPartsOfKeptResults(t *testing.T) {
+	const text = ` { "a" : [ 1 , "x,]}\"" , { "b.c" : { "d\u00e9" : [ ] } , "b" : 2 } , [ true , null ] ] , "t" : "aʻb\n\ud83d\ude00" } `
+	for _, c := range []struct {
+		path     string
+		from, to int
+		want     string
+	}{
+		{"a.1", 0, 0, "1"}, {"a.2", 0, 0, `x,]}"`}, {"a.3.b.c.dé", 0, 0, "[ ]"}, {"a.3.b", 0, 0, "2"}, {"a.4.1", 0, 0, "true"}, {"a.4.2", 0, 0, "null"},
+		{"a", 2, 2, `["x,]}\""]`}, {"a", 4, 0, `[[ true , null ]]`}, {"a", 5, 9, "[]"}, {"a", 3, 2, "[]"}, {"a.3.b.c.dé", 1, 5, "[]"},
+		{"t", 0, 0, "aʻb\n😀"}, {"t", 2, 3, "ʻb"}, {"t", 5, 0, "😀"}, {"t", 6, 9, ""}, {"t", 3, 2, ""}, {"t", 0, 1, "a"},
+	} {
+		_, found, err := gateway.Part([]byte(text), c.path, c.from, c.to)
+		require.NoError(t, err, c)
+		require.Equal(t, c.want, found, c)
+	}
+	for path, want := range map[string]string{
+		"a.5": "an array of 4 items", "a.x": "no item", "t.x": "t is a string", "b": `has no field "b"`, "a.3.b.x": "a.3.b is a number", "a.4.1.x": "a.4.1 is a boolean", "a.4.2.x": "is null",
+	} {
+		_, _, err := gateway.Part([]byte(text), path, 0, 0)
+		require.ErrorContains(t, err, want, path)
+	}
+	for _, torn := range []string{"", "[", "{", `{"a"`, `{"a":`, `["`, `["\`, "[1,", `{"a":[{`, "]", "}", ",", `{"a" 1}`} {
+		for _, path := range []string{"a", "1", "a.1.b"} {
+			_, _, _ = gateway.Part([]byte(torn), path, 1, 2) // it ends, whatever it finds
+		}
+	}
+}
+
+// Parts of a long result cost no more memory than they have.
+func TestPartsTakeLittleMemory(t *testing.T) {
+	text := []byte("[" + strings.Repeat(`{"a":1},`, 200_000) + `{"a":2}]`)
+	allocated := testing.AllocsPerRun(3, func() {
+		_, found, err := gateway.Part(text, "200001.a", 0, 0)
+		require.NoError(t, err)
+		require.Equal(t, "2", found)
+	})
+	require.Less(t, allocated, 100.0)
 }

@@ -296,7 +296,7 @@ func (o *Offers) Complete(ctx context.Context, caller toolhost.Caller, params js
 	}
 	name, _ = ref[field].(string)
 	m, inner := o.server(name, between)
-	if m == nil {
+	if m == nil || o.noPrompts && between == "." || o.noResources && between == "/" {
 		return noCompletion, nil
 	}
 	ref[field] = inner

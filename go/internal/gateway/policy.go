@@ -29,6 +29,9 @@ func judge(policy []config.Rule, c *catalog.Callable) verdict {
 		if rule.Rate.Count > 0 && v.rate.Calls == 0 {
 			v.rate = tooldef.Rate{Calls: rule.Rate.Count, Per: rule.Rate.Per}
 		}
+		if rule.Action == "" {
+			continue // it bounds the rate alone
+		}
 		v.rules = append(v.rules, rule)
 		if len(rule.Args) == 0 {
 			break // it decides whatever the arguments are

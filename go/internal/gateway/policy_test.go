@@ -138,3 +138,13 @@ func TestPolicySeesBodies(t *testing.T) {
 	require.Contains(t, f.fails(`return sdk.update({ id = 13 }, { name = "Max" })`).Message, "does not allow")
 	require.Contains(t, f.fails(`return sdk.pets.update({ id = "1" }, {})`).Message, "id must be an integer")
 }
+
+// An entry that only bounds the rate decides nothing else.
+func TestRatesAloneDecideNothing(t *testing.T) {
+	f := newFixture(t, gateway.Options{Policy: []config.Rule{
+		{Match: []config.Pattern{"*"}, Rate: units.Rate{Count: 5, Per: time.Hour}}, {Match: []config.Pattern{"s.gone"}, Action: config.Deny},
+	}}, server(t, "s", "there", "gone"))
+	require.Equal(t, toolhost.Permission, f.fails(`return sdk.s.gone()`).Code)
+	require.Equal(t, `5`, f.run(`for i = 1, 5 do sdk.s.there() end return 5`))
+	require.Equal(t, toolhost.RateLimited, f.fails(`return sdk.s.there()`).Code)
+}

@@ -101,3 +101,31 @@ func TestManyLinesArePrinted(t *testing.T) {
 	require.Equal(t, []string{"x", "y"}, all.Logs[len(all.Logs)-2:])
 	require.Less(t, len(all.Logs), 10_000, "a model need not read empty lines")
 }
+
+// An operation without parameters takes an empty table, as a tool does.
+func TestOperationsWithoutParameters(t *testing.T) {
+	api := &fake{kind: catalog.OpenAPI, source: &catalog.Source{Name: "a", Kind: catalog.OpenAPI, Functions: []catalog.Function{{Name: "now"}}}}
+	api.answer = func(context.Context, *gateway.Call) (*gateway.Result, error) {
+		return &gateway.Result{Response: &gateway.Response{Status: 200, JSON: json.RawMessage(`1`)}}, nil
+	}
+	f := newFixture(t, gateway.Options{}, api)
+	require.Equal(t, "[1,1,1]", f.run(`return { sdk.a.now(), sdk.a.now{}, call_tool("a.now", {}).json }`))
+	require.Contains(t, f.fails(`return sdk.a.now{ x = 1 }`).Message, "takes no parameters")
+}
+
+// What a script touches does not fill a model's context.
+func TestFewFilesAreTold(t *testing.T) {
+	f := newFixture(t, gateway.Options{Files: func(string) (gateway.Folder, error) { return noFiles{}, nil }}, server(t, "s", "one"))
+	told := f.by(bob, `for i = 1, 3000 do files.write("f" .. i, "") files.write("f" .. i, "x") end`)
+	require.Len(t, told.Files, 51)
+	require.Equal(t, []string{"f1", "... 2950 more ..."}, []string{told.Files[0], told.Files[50]})
+}
+
+// noFiles takes files and keeps none.
+type noFiles struct{}
+
+func (noFiles) Read(context.Context, string) (string, error)      { return "", nil }
+func (noFiles) Write(context.Context, string, string, bool) error { return nil }
+func (noFiles) List(context.Context, string) (string, error)      { return "[]", nil }
+func (noFiles) Remove(context.Context, string) error              { return nil }
+func (noFiles) Close()                                            {}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -35,7 +36,7 @@ type run struct {
 	mu      sync.Mutex
 	lines   []string
 	partial []byte
-	touched []string
+	touched map[string]bool
 }
 
 // outcome is what a script gave.
@@ -166,9 +167,10 @@ func (r *run) log(record engine.Record) {
 func (r *run) touch(path string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !slices.Contains(r.touched, path) {
-		r.touched = append(r.touched, path)
+	if r.touched == nil {
+		r.touched = map[string]bool{}
 	}
+	r.touched[path] = true
 }
 
 func (r *run) end() (lines, files []string) {
@@ -178,8 +180,7 @@ func (r *run) end() (lines, files []string) {
 		r.lines = append(r.lines, string(r.partial))
 		r.partial = nil
 	}
-	slices.Sort(r.touched)
-	return r.lines, r.touched
+	return r.lines, slices.Sorted(maps.Keys(r.touched))
 }
 
 // found gives a function by the names that a script uses.

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
@@ -35,12 +36,15 @@ end
 `
 }
 
+// maxSavedParams bounds the schema of a saved script, in bytes as JSON: models read it with each list of tools.
+const maxSavedParams = 32 << 10
+
 func (g *Gateway) saveFace() face {
 	return face{
 		name: "save_script", run: g.saveScript,
 		description: "Make a script that works a tool of its own. It reads its arguments from the global args.",
 		params: `{"type":"object","properties":{
-			"name":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,63}$"},"description":{"type":"string","minLength":1},
+			"name":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,63}$"},"description":{"type":"string","minLength":1,"maxLength":2000},
 			"params":{"type":"object","description":"JSON Schema of args"},"code":{"type":"string"}},
 			"required":["name","description","code"],"additionalProperties":false}`,
 	}
@@ -58,8 +62,12 @@ func (g *Gateway) saveScript(ctx context.Context, args map[string]any) (tooldef.
 	if err := tooldef.CheckName(s.Name); err != nil {
 		return tooldef.Output{}, &toolhost.Error{Code: toolhost.BadRequest, Path: "/name", Message: err.Error()}
 	}
+	if text, err := jsonvalue.Encode(s.Params); err != nil || len(text) > maxSavedParams {
+		return tooldef.Output{}, &toolhost.Error{Code: toolhost.TooLarge, Path: "/params", Message: fmt.Sprintf("params may have %d bytes", maxSavedParams)}
+	}
+	g.awaitSources(ctx, named(s.Code))
 	if _, _, err := g.ready(ctx, s.Code, false); err != nil {
-		return tooldef.Output{}, err
+		return tooldef.Output{}, g.withAbsent(err, s.Code)
 	}
 	if found := foreign.FindString(s.Code); found != "" {
 		return tooldef.Output{}, &toolhost.Error{Code: toolhost.BadRequest, Path: "/code", Message: fmt.Sprintf(

@@ -12,16 +12,16 @@ import (
 	"github.com/hukilau/hukilau/go/internal/spelling"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
+	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 // Bounds of what listings give at once.
 const (
-	pageSize      = 100
-	searchTokens  = 2000
-	minTokens     = 50 // room for one name at least
-	maxTokens     = 20_000
-	maxDocs       = 20 // names of one get_function_docs
-	maxShownFault = 5
+	pageSize     = 100
+	searchTokens = 2000
+	minTokens    = 50 // room for one name at least
+	maxTokens    = 20_000
+	maxDocs      = 20 // names of one get_function_docs
 )
 
 // sdkFace are the tools of the default face.
@@ -126,10 +126,10 @@ func summary(s *catalog.Source) string {
 	return ""
 }
 
-// firstLine is the beginning of a text, as one line.
+// firstLine is the beginning of a text, as one line. What nobody sees in it is shown: it may be meant for a model alone.
 func firstLine(text string, most int) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return spelling.Clip(strings.TrimSpace(line), most)
+	return visible.Line(spelling.Clip(strings.TrimSpace(line), most))
 }
 
 // functionEntry is a function in list_functions.

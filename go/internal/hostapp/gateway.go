@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/hukilau/hukilau/go/internal/config"
 	"github.com/hukilau/hukilau/go/internal/engine"
@@ -44,6 +45,7 @@ const clientsFile = ".mcp.json"
 
 // gateways is the gateway of a host; it changes with the configuration.
 type gateways struct {
+	start    string // names this start of the host
 	flags    SourceFlags
 	only     bool // no other tools are served
 	current  atomic.Pointer[gateway.Gateway]
@@ -355,12 +357,15 @@ func (h *Host) newGateway(list []source, all config.Sources, c config.Gateway) (
 	return gateway.New(o)
 }
 
+// checkPatience is how long a script waits for the checks of others before it runs unchecked.
+const checkPatience = 3 * time.Second
+
 // checker is the type checker of scripts; its process starts with the first of them.
 func (h *Host) checker() *typecheck.Checker {
 	if h.gateways.checker == nil {
 		h.gateways.checker = typecheck.New(typecheck.Options{
-			Start: func(args []string) (typecheck.Process, error) { return StartChecker(args) },
-			Warn:  func(message string) { h.Logger.Warn(message) },
+			Start: func(args []string) (typecheck.Process, error) { return StartChecker(args) }, Patience: checkPatience,
+			Warn: func(message string) { h.Logger.Warn(message) },
 		})
 	}
 	return h.gateways.checker

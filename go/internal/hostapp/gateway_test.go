@@ -3,6 +3,7 @@ package hostapp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -183,6 +184,17 @@ func TestToolsCallSourcesThatTheyAreGranted(t *testing.T) {
 	require.Contains(t, failed.Message, `servers = ["one"]`)
 }
 
+// A gateway that serves no other tools serves what was saved.
+func TestGatewaysServeSavedScripts(t *testing.T) {
+	h := gatewayHost(t, "[gateway]\nsave_scripts = true\n[mcp_servers.one]\ncommand = \"server\"\nargs = [\"one\"]\n", HostOptions{Gateway: true})
+	_, failed := h.Call(t.Context(), toolhost.Request{
+		Tool: "save_script", Caller: toolhost.Caller{Name: "ann"},
+		Value: map[string]any{"name": "greet", "description": "Greets", "code": `return sdk.one.echo{ text = "hi" }`},
+	})
+	require.Nil(t, failed)
+	require.Equal(t, `"one: hi"`, result(t, h, "greet", `{}`))
+}
+
 func TestSavedScriptsAreTools(t *testing.T) {
 	h := gatewayHost(t, "[gateway]\nsave_scripts = true\n[mcp_servers.one]\ncommand = \"server\"\nargs = [\"one\"]\n", HostOptions{})
 	save := func(args map[string]any) *toolhost.Error {
@@ -216,6 +228,18 @@ func TestSavedScriptsAreTools(t *testing.T) {
 	require.Equal(t, "compile", save(script).Detail)
 	script["name"], script["code"] = "execute_script", "return 1"
 	require.Equal(t, toolhost.BadRequest, save(script).Code)
+
+	// A model cannot fill the disk, or the context of others.
+	script["name"], script["params"] = "large", map[string]any{"type": "object", "description": strings.Repeat("x", 40<<10)}
+	require.Equal(t, toolhost.TooLarge, save(script).Code)
+	delete(script, "params")
+	script["description"] = strings.Repeat("x", 3000)
+	require.Equal(t, toolhost.BadRequest, save(script).Code)
+	script["description"] = "One too many"
+	for i := range maxSaved {
+		require.NoError(t, os.WriteFile(filepath.Join(h.Project.savedFolder(), fmt.Sprint(i, ".txt")), nil, 0o600))
+	}
+	require.Contains(t, save(script).Message, "ask the operator to remove some")
 }
 
 // What changes in the configuration holds at once; sources that stay the same go on.

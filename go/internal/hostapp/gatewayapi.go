@@ -87,32 +87,3 @@ func readDocument(folder, name string) ([]byte, error) {
 	}
 	return text, err
 }
-
-// cachePath is where what was made of a document is kept.
-func (p *Project) cachePath(key string) string {
-	return filepath.Join(filepath.Dir(p.StatePath()), "cache", filepath.Base(key))
-}
-
-func (p *Project) cached(key string) []byte {
-	text, err := readRegular(p.cachePath(key), maxDocument)
-	if err != nil {
-		return nil // it is made anew
-	}
-	return text
-}
-
-// cache keeps a text. Where that fails it is made anew the next time.
-func (p *Project) cache(key string, text []byte) {
-	path := p.cachePath(key)
-	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
-		return
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "new-")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(text)
-	if closed := f.Close(); err != nil || closed != nil || os.Rename(f.Name(), path) != nil {
-		_ = os.Remove(f.Name())
-	}
-}

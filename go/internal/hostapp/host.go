@@ -2,6 +2,7 @@ package hostapp
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -87,7 +88,7 @@ func (p *Project) NewHost(ctx context.Context, o HostOptions) (*Host, error) {
 		h.clients.wrap, options.Outside = o.tape.session.Transport, o.tape.session.Outside
 	}
 	h.Host = toolhost.New(options)
-	h.gateways.flags, h.gateways.only = o.Sources, o.Gateway
+	h.gateways.flags, h.gateways.only, h.gateways.start = o.Sources, o.Gateway, rand.Text()
 	if o.tape == nil {
 		if err := h.openGateway(); err != nil {
 			return nil, errors.Join(err, h.Close())
@@ -106,7 +107,7 @@ func (p *Project) served() *granted {
 func (h *Host) publish() {
 	tools := h.Project.served()
 	if h.gateways.only {
-		tools = &granted{}
+		tools = h.Project.saved()
 	}
 	if g := h.Gateway(); g != nil {
 		h.Host.Serve(join(tools, g))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/config"
 	"github.com/hukilau/hukilau/go/internal/gateway"
+	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
@@ -29,6 +31,21 @@ func (p *Project) savedIn(c *config.Config) string {
 		return c.Path(c.Gateway.Saved)
 	}
 	return c.Path(config.DefaultSaved)
+}
+
+// maxSaved is how many scripts the folder may have: each is listed for every model, and read at each start.
+const maxSaved = 200
+
+// saved are the scripts that were saved: a gateway that serves no other tools serves these.
+func (p *Project) saved() *granted {
+	folder := p.savedFolder()
+	if folder == "" {
+		return &granted{}
+	}
+	others := func(t *tooldef.Tool) bool {
+		return filepath.Dir(filepath.Join(p.Folder, filepath.FromSlash(t.File))) != folder
+	}
+	return grant(slices.DeleteFunc(slices.Clone(p.Set().Tools()), others), p.replaced, p.Config().Permissions)
 }
 
 // savedTool is a saved script as the file of a tool.
@@ -66,6 +83,9 @@ func (h *Host) saveScript(ctx context.Context, s gateway.SavedScript) error {
 		return withoutPath(err)
 	}
 	defer root.Close()
+	if entries, err := fs.ReadDir(root.FS(), "."); err == nil && len(entries) >= maxSaved {
+		return &toolhost.Error{Code: toolhost.TooLarge, Message: fmt.Sprintf("there are %d saved scripts already: ask the operator to remove some", len(entries))}
+	}
 	f, err := root.OpenFile(s.Name+".yaml", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return &toolhost.Error{Code: toolhost.BadRequest, Path: "/name", Message: fmt.Sprintf("there is a saved script %q already: choose another name", s.Name)}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -35,35 +36,78 @@ func (p *Project) scratchFolder() string {
 
 // scratch opens the files of a session. Old ones of others are deleted.
 func (h *Host) scratch(session string) (gateway.Folder, error) {
-	all := h.Project.scratchFolder()
-	if err := os.MkdirAll(all, 0o700); err != nil {
-		return nil, withoutPath(err)
-	}
-	sum := sha256.Sum256([]byte(session))
-	dir := filepath.Join(all, hex.EncodeToString(sum[:12]))
-	trimScratch(all, dir)
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, withoutPath(err)
-	}
-	root, err := os.OpenRoot(dir)
+	all, err := openSessions(h.Project.scratchFolder())
 	if err != nil {
 		return nil, withoutPath(err)
 	}
-	now := time.Now()
-	_ = os.Chtimes(dir, now, now) // it is in use; where that fails it may be deleted a day later
-	return &scratch{root: root, most: maxScratchFiles}, nil
+	defer all.Close()
+	if !strings.HasPrefix(session, cliSession) {
+		session += h.gateways.start // who served before had other clients
+	}
+	sum := sha256.Sum256([]byte(session))
+	name := hex.EncodeToString(sum[:12])
+	trimScratch(all, name)
+	if err := all.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, withoutPath(err)
+	}
+	root, err := all.OpenRoot(name)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	made := &scratch{root: root, most: maxScratchFiles}
+	made.inUse()
+	return made, nil
 }
 
+// cliSession is what the sessions of the command line begin with: a person finds the files of the last run.
+const cliSession = `"cli" `
+
+// inUse notes that the folder is; where that fails it may be deleted a day later.
+func (s *scratch) inUse() {
+	now := time.Now()
+	_ = s.root.Chtimes(".", now, now)
+}
+
+// openSessions opens the folder of all sessions. A project may come from a stranger: a link in the folder of its state
+// must not lead out of that.
+func openSessions(path string) (*os.Root, error) {
+	state, name := filepath.Split(path)
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(state)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if err := root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	info, err := root.Lstat(name)
+	if err == nil && !info.IsDir() {
+		err = errors.New("what stands at " + name + " in the folder of the state is no folder: remove it")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return root.OpenRoot(name)
+}
+
+// sessionName is what the folder of a session is called. Nothing else is ever deleted.
+var sessionName = regexp.MustCompile(`^[0-9a-f]{24}$`)
+
 // trimScratch deletes what was not used for a day, but for one folder.
-func trimScratch(all, but string) {
-	entries, err := os.ReadDir(all)
+func trimScratch(all *os.Root, but string) {
+	entries, err := fs.ReadDir(all.FS(), ".")
 	if err != nil {
 		return // there is nothing to delete
 	}
 	for _, e := range entries {
-		path := filepath.Join(all, e.Name())
-		if info, err := e.Info(); err == nil && path != but && time.Since(info.ModTime()) > scratchAge {
-			_ = os.RemoveAll(path) // the next session tries again
+		if e.Name() == but || !e.IsDir() || !sessionName.MatchString(e.Name()) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > scratchAge {
+			_ = all.RemoveAll(e.Name()) // the next session tries again
 		}
 	}
 }
@@ -71,9 +115,17 @@ func trimScratch(all, but string) {
 // scratch are the files of one session.
 type scratch struct {
 	root *os.Root
-	most int        // files
-	mu   sync.Mutex // of what changes
+	most int // files
+
+	mu      sync.Mutex // of what changes
+	size    int64      // of all files, when they were last looked at
+	files   int        // with folders
+	counted time.Time  // zero: not yet
 }
+
+// countTime is how long a count holds: another process may write for the same session. A look at all files for each
+// that is written would take a script of many small files minutes.
+const countTime = 10 * time.Second
 
 func (s *scratch) Close() { _ = s.root.Close() }
 
@@ -119,7 +171,8 @@ func (s *scratch) Write(_ context.Context, name, text string, add bool) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	size, files := s.used()
+	s.count()
+	size, files := s.size, s.files
 	before := int64(0)
 	if info, err := s.root.Stat(inside); err == nil {
 		before, files = info.Size(), files-1
@@ -137,6 +190,9 @@ func (s *scratch) Write(_ context.Context, name, text string, add bool) error {
 		return fileError(name, fmt.Errorf("the session may have %d files; remove some", s.most))
 	}
 	if dir := filepath.Dir(inside); dir != "." {
+		if _, err := s.root.Stat(dir); err != nil {
+			s.counted = time.Time{} // it makes folders, too
+		}
 		if err := s.root.MkdirAll(dir, 0o700); err != nil {
 			return fileError(name, err)
 		}
@@ -149,11 +205,22 @@ func (s *scratch) Write(_ context.Context, name, text string, add bool) error {
 	if err != nil {
 		return fileError(name, err)
 	}
+	s.size, s.files = size-before+after, files+1
 	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err != nil {
+		s.counted = time.Time{}
 		return fileError(name, err)
 	}
 	return nil
+}
+
+// count looks at all files, where that was long ago. The lock is held.
+func (s *scratch) count() {
+	if s.counted.IsZero() || time.Since(s.counted) > countTime {
+		s.inUse()
+		s.size, s.files = s.used()
+		s.counted = time.Now()
+	}
 }
 
 // used is how many bytes and files there are. Folders count as files.
@@ -205,8 +272,15 @@ func (s *scratch) Remove(_ context.Context, name string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.root.Remove(inside); err != nil {
+	info, err := s.root.Lstat(inside)
+	if err == nil {
+		err = s.root.Remove(inside)
+	}
+	if err != nil {
 		return fileError(name, err)
+	}
+	if s.files--; info.Mode().IsRegular() {
+		s.size -= info.Size()
 	}
 	return nil
 }

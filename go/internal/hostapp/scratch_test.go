@@ -170,3 +170,53 @@ func TestOldSessionsAreDeleted(t *testing.T) {
 	require.NoDirExists(t, old)
 	require.DirExists(t, young)
 }
+
+// What is counted as files come and go is what is there.
+func TestFilesAreCounted(t *testing.T) {
+	inFolder(t, nil)
+	h := hostOf(t, Options{})
+	ctx := t.Context()
+	opened, _ := sessionFiles(t, h, "counted")
+	f := opened.(*scratch)
+	for i := range 100 {
+		require.NoError(t, f.Write(ctx, fmt.Sprintf("d%d/f%d", i%7, i), strings.Repeat("x", i), false))
+		require.NoError(t, f.Write(ctx, fmt.Sprintf("f%d", i%10), strings.Repeat("x", 100-i), i%3 == 0))
+		if i%5 == 0 {
+			require.NoError(t, f.Remove(ctx, fmt.Sprintf("d%d/f%d", i%7, i)))
+		}
+	}
+	require.Error(t, f.Remove(ctx, "d1"), "it is not empty")
+	require.Error(t, f.Remove(ctx, "none"))
+	require.Error(t, f.Write(ctx, "d1", "x", false))
+	require.NoError(t, f.Write(ctx, "last", "x", false))
+	size, files := f.used()
+	require.Equal(t, []int64{size, int64(files)}, []int64{f.size, int64(f.files)})
+}
+
+// A project of a stranger has no files deleted that are none of a session's, and none written outside of it.
+func TestLinksInTheStateAreNotFollowed(t *testing.T) {
+	inFolder(t, nil)
+	h := hostOf(t, Options{})
+	home := t.TempDir()
+	old := time.Now().Add(-72 * time.Hour)
+	precious := filepath.Join(home, "documents")
+	require.NoError(t, os.Mkdir(precious, 0o700))
+	require.NoError(t, os.Chtimes(precious, old, old))
+	all := h.Project.scratchFolder()
+	require.NoError(t, os.MkdirAll(filepath.Dir(all), 0o700))
+	require.NoError(t, os.Symlink(home, all))
+	_, err := h.scratch("one")
+	require.ErrorContains(t, err, "is no folder: remove it")
+	require.DirExists(t, precious)
+
+	require.NoError(t, os.Remove(all))
+	require.NoError(t, os.MkdirAll(filepath.Join(all, "documents"), 0o700))
+	stale := filepath.Join(all, strings.Repeat("ab", 12))
+	require.NoError(t, os.Mkdir(stale, 0o700))
+	for _, dir := range []string{stale, filepath.Join(all, "documents")} {
+		require.NoError(t, os.Chtimes(dir, old, old))
+	}
+	sessionFiles(t, h, "one")
+	require.NoDirExists(t, stale)
+	require.DirExists(t, filepath.Join(all, "documents"), "it is no session's")
+}

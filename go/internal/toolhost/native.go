@@ -68,6 +68,20 @@ func (c Calling) Call(ctx context.Context, name string, args []byte, face string
 	return c.call.child(ctx, name, args, face, c.call.req.Caller.Session)
 }
 
+// Room accounts for the memory of a large value, as package jsonvalue asks for it, until free is called: it shares the
+// bound of all calls.
+func (c Calling) Room() (take func(bytes int64) error, free func()) {
+	held := int64(0)
+	take = func(bytes int64) error {
+		if failed := c.call.host.hold(bytes); failed != nil {
+			return failed
+		}
+		held += bytes
+		return nil
+	}
+	return take, func() { c.call.host.held.Add(-held) }
+}
+
 // Log writes a record for the operator, and for the client where it listens.
 func (c Calling) Log(level slog.Level, message string, fields map[string]any) {
 	c.call.log(level, message, fields)

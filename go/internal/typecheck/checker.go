@@ -71,12 +71,8 @@ func (c *Checker) Check(ctx context.Context, req Request) ([]Finding, error) {
 			return slices.Clone(known.findings), known.err
 		}
 	}
-	select {
-	case <-c.closing:
-		return nil, ErrClosed
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case <-c.turn:
+	if err := c.await(ctx); err != nil {
+		return nil, err
 	}
 	if remember {
 		if known, ok := c.cache.get(k); ok { // somebody before us had the same script
@@ -101,6 +97,26 @@ func (c *Checker) Check(ctx context.Context, req Request) ([]Finding, error) {
 	case o := <-done:
 		return slices.Clone(o.findings), o.err
 	}
+}
+
+// await takes the turn.
+func (c *Checker) await(ctx context.Context) error {
+	var late <-chan time.Time
+	if c.options.Patience > 0 {
+		timer := time.NewTimer(c.options.Patience)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-c.closing:
+		return ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-late:
+		return failure("busy", "the type checker is busy with other scripts")
+	case <-c.turn:
+	}
+	return nil
 }
 
 // Warm loads definitions before the first script needs them.

@@ -229,6 +229,32 @@ func TestTheContextEndsAWait(t *testing.T) {
 	requireWorks(t, c)
 }
 
+// Who sends scripts that take long does not hold up all others.
+func TestPatience(t *testing.T) {
+	c, _ := checker(t, typecheck.Options{Patience: time.Millisecond})
+	inside, free := make(chan struct{}), make(chan struct{})
+	first := make(chan error, 1)
+	go func() {
+		_, err := c.Check(context.Background(), typecheck.Request{
+			Source: `return require("x")`, Modules: typecheck.Modules{Resolve: func(_, _ string) (string, string, error) {
+				close(inside)
+				<-free
+				return "x", "return 1", nil
+			}},
+		})
+		first <- err
+	}()
+	<-inside
+	_, err := c.Check(context.Background(), typecheck.Request{Source: "return 1"})
+	require.Equal(t, "busy", failureCode(t, err))
+	close(free)
+	require.NoError(t, <-first)
+	require.Eventually(t, func() bool { // it is not remembered
+		_, err := c.Check(context.Background(), typecheck.Request{Source: "return 1"})
+		return err == nil
+	}, time.Minute, time.Millisecond)
+}
+
 func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 	c, _ := checker(t, typecheck.Options{Time: time.Hour})
 	requireWorks(t, c)

@@ -24,6 +24,9 @@ type Options struct {
 	Memory int64
 	// Time bounds one check; 0: 2 s.
 	Time time.Duration
+	// Patience is how long a check waits for those before it; 0: as long as its context. There is one process: whoever
+	// sends scripts that take long would have all others wait for each of them.
+	Patience time.Duration
 	// LoadTime bounds the loading of a set of definitions; 0: 20 s.
 	LoadTime time.Duration
 	// Idle is after how long without a check the process ends; 0: 10 min, less than 0: never.
@@ -68,7 +71,7 @@ var ErrClosed = errors.New("the type checker is closed")
 
 // Failure says that a script could not be checked, which says nothing about the script's worth.
 type Failure struct {
-	Code    string // "timeout", "memory", "crash", "definitions", "too_large"
+	Code    string // "timeout", "memory", "crash", "definitions", "too_large", "busy"
 	Message string
 }
 

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
+
+	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 // Bounds of descriptions, in bytes.
@@ -20,11 +22,12 @@ func percent(step string) string {
 	return step
 }
 
-// line makes one line of a text, without what a terminal would obey.
+// line makes one line of a text, without what a terminal would obey and what has a reader see another order of the
+// characters than there is.
 func line(text string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(r rune) bool {
+	return visible.Line(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
-	}), " ")
+	}), " "))
 }
 
 // sentence is a short form of a description, on one line.
