@@ -48,9 +48,6 @@ func (g *Gateway) Sources() []SourceInfo {
 	return list
 }
 
-// DefinitionsFile is the one of Stubs that declares all that a script finds.
-const DefinitionsFile = luautype.DefinitionsFile
-
 // redacted takes secrets out of what a source says: a server may write its own token to its error output.
 func (g *Gateway) redacted(notes []string) (shown []string) {
 	for _, note := range notes {
@@ -58,6 +55,9 @@ func (g *Gateway) redacted(notes []string) (shown []string) {
 	}
 	return shown
 }
+
+// DefinitionsFile is the one of Stubs that declares all that a script finds.
+const DefinitionsFile = luautype.DefinitionsFile
 
 // Stubs are files of types for editors, by name.
 func (g *Gateway) Stubs() map[string]string {
