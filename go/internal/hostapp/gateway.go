@@ -166,6 +166,9 @@ func (p *Project) readClients(name string) (*config.Clients, error) {
 		}
 	}
 	p.clientWarnings = append(p.clientWarnings, clients.Warnings...)
+	if clients.Bind != "" && !clients.Stdio {
+		p.clientBind = clients.Bind
+	}
 	return clients, nil
 }
 

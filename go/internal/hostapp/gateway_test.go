@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -259,4 +261,29 @@ func TestSourcesReload(t *testing.T) {
 	require.Nil(t, h.Gateway())
 	_, there := h.Find("execute_script")
 	require.False(t, there)
+}
+
+// The file of a proxy for Lua scripts is served where it says, with the tools that its clients know.
+func TestServersOfAProxy(t *testing.T) {
+	startServers(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "config.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"host":"127.0.0.1","port":0,"transport":"http","mcpClients":{"one":{"type":"stdio","command":"server","args":["one"]}},"allowedTools":["echo"]}`), 0o600))
+	h, err := open(t, Options{Dir: dir}).NewHost(t.Context(), HostOptions{Sources: SourceFlags{Files: []string{file}}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.Close()) })
+	ctx, stop := context.WithCancel(t.Context())
+	at, ended := make(chan net.Addr, 1), make(chan error, 1)
+	go func() { ended <- h.Serve(ctx, Serving{NoReload: true, Ready: func(addr net.Addr) { at <- addr }}) }()
+	addr := (<-at).String()
+	require.NotEqual(t, defaultBind, addr)
+	r, err := http.Post("http://"+addr+"/tools/execute", "application/json", strings.NewReader(`{"script":"result(one.echo({ text = 'x' }):await())"}`))
+	require.NoError(t, err)
+	text, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	require.NoError(t, r.Body.Close())
+	require.JSONEq(t, `{"result":"one: x"}`, string(text))
+	http.DefaultClient.CloseIdleConnections()
+	stop()
+	<-ended
 }

@@ -65,6 +65,7 @@ type Project struct {
 
 	moreSecrets    []string          // of files of other programs
 	clientWarnings []*config.Error   // about these
+	clientBind     string            // where one of them is served; "": nowhere
 	unsetClients   map[string]string // why servers of these cannot be started, by name
 }
 

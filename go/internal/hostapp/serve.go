@@ -24,7 +24,7 @@ const defaultBind = "127.0.0.1:8787"
 
 // Serving says how tools are served.
 type Serving struct {
-	Bind     string // address and port, over the configuration's; "": as configured, else 127.0.0.1:8787
+	Bind     string // address and port, over the configuration's; "": as configured, or as a file of another program says, else 127.0.0.1:8787
 	NoReload bool   // changed files are not looked at
 	Version  string
 	// Ready is told where the server listens, when it does. May be nil.
@@ -33,7 +33,7 @@ type Serving struct {
 
 // Serve serves the tools over HTTP and MCP until ctx ends, and drains then.
 func (h *Host) Serve(ctx context.Context, o Serving) error {
-	bind := orWord(o.Bind, orWord(h.Project.Config().Server.Bind, defaultBind))
+	bind := orWord(orWord(o.Bind, h.Project.Config().Server.Bind), orWord(h.Project.clientBind, defaultBind))
 	if err := config.CheckBind(bind); err != nil {
 		return &usageError{fmt.Sprintf("--bind %s: it %s", bind, err)}
 	}

@@ -20,6 +20,7 @@ import (
 // Command makes the command.
 func Command() *cobra.Command {
 	var flags hostflags.Flags
+	var sources hostapp.SourceFlags
 	serving := hostapp.Serving{Version: versions.Build.Version}
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Serve tools over HTTP and MCP", Args: exit.NoArgs,
@@ -32,7 +33,7 @@ it is interrupted; calls that run may finish then. Changed files are loaded as t
 				return err
 			}
 			defer project.Close()
-			host, err := project.NewHost(cmd.Context(), hostapp.HostOptions{})
+			host, err := project.NewHost(cmd.Context(), hostapp.HostOptions{Sources: sources})
 			if err != nil {
 				return err
 			}
@@ -46,6 +47,7 @@ it is interrupted; calls that run may finish then. Changed files are loaded as t
 		},
 	}
 	flags.Add(cmd)
+	cmd.Flags().StringArrayVar(&sources.Files, "from", nil, "a `file` with the servers of another program, as .mcp.json, whose tools scripts call; may be repeated")
 	cmd.Flags().StringVar(&serving.Bind, "bind", "", "`address` to listen on, as 127.0.0.1:8787; another than loopback needs a token in the configuration")
 	cmd.Flags().BoolVar(&serving.NoReload, "no-reload", false, "do not look at files that change")
 	return cmd
