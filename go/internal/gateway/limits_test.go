@@ -144,3 +144,27 @@ func TestHostileScripts(t *testing.T) {
 	}
 	require.Equal(t, fmt.Sprint(len("table")), f.run(`return #type(sdk.s)`))
 }
+
+// One text of a script counts once for its memory; sent by many calls at once it would be as many copies.
+func TestArgumentsUnderWayAreBounded(t *testing.T) {
+	s := server(t, "s", "one")
+	s.source.Functions[0].Params = tree(t, `{"type":"object","additionalProperties":true}`)
+	gate := make(chan struct{})
+	s.answer = func(ctx context.Context, _ *gateway.Call) (*gateway.Result, error) {
+		select {
+		case <-gate:
+		case <-ctx.Done():
+		}
+		return toolResult(`{"content":[]}`), nil
+	}
+	f := newFixture(t, gateway.Options{}, s)
+	for _, script := range []string{
+		`local a = string.rep("x", 1e6) for i = 1, 100 do s.one{ a = a } end`,
+		`local a = string.rep("x", 1e6) async.map(table.create(100, 1), function() sdk.s.one{ a = a } end, 100)`,
+	} {
+		require.Contains(t, f.fails(script).Message, "the arguments of the calls that are under way have more than 16777216 bytes")
+	}
+	close(gate)
+	require.Equal(t, "100", f.run(`local a, n = string.rep("x", 1e6), 0 for i = 1, 100 do sdk.s.one{ a = a } n += 1 end return n`))
+	require.Equal(t, "1", f.run(`sdk.s.one{ a = string.rep("x", 17e6) } return 1`), "one alone may be larger")
+}

@@ -3,6 +3,7 @@ package sdkmod
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -17,10 +18,24 @@ func (i *instance) asked(c *luau.Call) (func(context.Context) ([]any, error), er
 	if err != nil {
 		return nil, err
 	}
+	if i.sending == nil {
+		i.sending = new(atomic.Int64)
+	}
+	all, size := i.sending, int64(len(texts[3])+len(texts[4]))
+	if now := all.Add(size); now > maxSending && now > size {
+		all.Add(-size)
+		return nil, &luau.Error{Code: luau.CodeLimit, Message: fmt.Sprintf(
+			"the arguments of the calls that are under way have more than %d bytes; await some of them before the next", maxSending)}
+	}
 	return func(ctx context.Context) ([]any, error) {
+		defer all.Add(-size)
 		return both(h.Call(ctx, texts[0], texts[1], texts[3], texts[4], raw, texts[2]))
 	}, nil
 }
+
+// maxSending bounds the arguments of one run's calls that are under way: one text of the script, which counts once for
+// its memory, may be sent by thousands.
+const maxSending = 16 << 20
 
 // maxStarted is how many calls one run may have begun and not waited for.
 const maxStarted = 10_000
@@ -35,12 +50,12 @@ type started struct {
 
 // start: (source: string, name: string, as: string, params: string, body: string, raw: boolean) -> number
 func (i *instance) start(c *luau.Call) error {
+	if len(i.started) >= maxStarted {
+		return &luau.Error{Code: luau.CodeLimit, Message: fmt.Sprintf("%d calls were begun; await some of them before the next", maxStarted)}
+	}
 	made, err := i.asked(c)
 	if err != nil {
 		return err
-	}
-	if len(i.started) >= maxStarted {
-		return &luau.Error{Code: luau.CodeLimit, Message: fmt.Sprintf("%d calls were begun; await some of them before the next", maxStarted)}
 	}
 	if i.started == nil {
 		i.started = map[int]*started{}
@@ -88,5 +103,5 @@ func (i *instance) EndRun() {
 	for _, s := range i.started {
 		s.cancel()
 	}
-	i.started, i.last = nil, 0
+	i.started, i.last, i.sending = nil, 0, nil
 }

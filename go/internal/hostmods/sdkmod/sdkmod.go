@@ -6,6 +6,7 @@ package sdkmod
 import (
 	"context"
 	_ "embed"
+	"sync/atomic"
 
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -114,6 +115,7 @@ type instance struct {
 	vm      hostmod.VM
 	started map[int]*started // calls of this run that nobody has waited for
 	last    int
+	sending *atomic.Int64 // bytes of the arguments of this run's calls; nil: there was none
 }
 
 func (i *instance) Exports() map[string]any {
