@@ -122,11 +122,11 @@ func (g *Gateway) execute(ctx context.Context, source string, limit time.Duratio
 		script, warnings, err = g.ready(ctx, source, mustSay)
 	}
 	if err != nil {
-		return nil, g.withAbsent(err, source)
+		return nil, err
 	}
 	o, err := g.runScript(ctx, script, limit)
 	if err != nil {
-		return nil, withLogs(g.withAbsent(withHint(err, source), source), o)
+		return nil, withLogs(withHint(err, source), o)
 	}
 	t := &told{Result: o.result, Logs: o.lines, Files: few(o.files), Warnings: few(warnings)}
 	if t.Logs == nil {

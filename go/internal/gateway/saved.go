@@ -67,7 +67,7 @@ func (g *Gateway) saveScript(ctx context.Context, args map[string]any) (tooldef.
 	}
 	g.awaitSources(ctx, named(s.Code))
 	if _, _, err := g.ready(ctx, s.Code, false); err != nil {
-		return tooldef.Output{}, g.withAbsent(err, s.Code)
+		return tooldef.Output{}, err
 	}
 	if found := foreign.FindString(s.Code); found != "" {
 		return tooldef.Output{}, &toolhost.Error{Code: toolhost.BadRequest, Path: "/code", Message: fmt.Sprintf(

@@ -213,7 +213,7 @@ func (g *Gateway) functionDocs(ctx context.Context, args map[string]any) (toolde
 		}
 		c, err := v.catalog.Find(name)
 		if err != nil {
-			return tooldef.Output{}, g.withAbsent(notFound(err), name)
+			return tooldef.Output{}, notFound(err)
 		}
 		if len(parts) == maxDocs {
 			return tooldef.Output{}, &toolhost.Error{Code: toolhost.BadRequest, Path: "/name", Message: fmt.Sprintf("at most %d names at once", maxDocs)}

@@ -79,7 +79,7 @@ func (h *Host) CallFunction(ctx context.Context, name string, params []string, o
 	h.AwaitSources(ctx)
 	f, err := g.Catalog().Find(name)
 	if err != nil {
-		return nil, &usageError{err.Error() + g.Absent(name)}
+		return nil, &usageError{err.Error()}
 	}
 	schema := map[string]any{"type": "object"}
 	if f.Params != nil {
