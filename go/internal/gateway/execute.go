@@ -72,7 +72,7 @@ func (g *Gateway) check(ctx context.Context, source string) (warnings []string, 
 	}
 	var fatal []string
 	for _, f := range findings {
-		text := fmt.Sprintf("script:%d:%d: %s", f.Line, f.Column, f.Message)
+		text := fmt.Sprintf("script:%d:%d: %s", f.Line, f.Column, spelling.Clip(f.Message, maxFinding))
 		if f.Fatal && g.options.Check == config.CheckError {
 			fatal = append(fatal, text)
 		} else {
@@ -164,10 +164,11 @@ func withLogs(err error, o *outcome) error {
 
 // Bounds of what is told of a script's output.
 const (
-	lastLines = 20   // with an error
-	maxLogs   = 4000 // characters with an error
-	maxFew    = 50   // files, errors and warnings of the type checker
-	perLine   = 3    // characters that a line takes beside its own
+	lastLines  = 20   // with an error
+	maxLogs    = 4000 // characters with an error
+	maxFinding = 1000 // bytes of what the type checker says
+	maxFew     = 50   // files, errors and warnings of the type checker
+	perLine    = 3    // characters that a line takes beside its own
 )
 
 // few keeps a list from filling a model's context.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,3 +130,16 @@ func (noFiles) Write(context.Context, string, string, bool) error { return nil }
 func (noFiles) List(context.Context, string) (string, error)      { return "[]", nil }
 func (noFiles) Remove(context.Context, string) error              { return nil }
 func (noFiles) Close()                                            {}
+
+// An error does not fill a model's context, whatever a script raises.
+func TestMessagesAreShort(t *testing.T) {
+	f := newFixture(t, gateway.Options{}, server(t, "s", "one"))
+	for _, script := range []string{
+		`error(string.rep("x", 500000))`, `error({ message = string.rep("x", 500000), code = "c" })`, `local t = {} for i = 1, 20000 do t["k" .. i] = "x" end sdk.s.one(t) error("no")`,
+		`return sdk.s[string.rep("x", 500000)]`, `return sdk[string.rep("x", 500000)]`,
+		"local x = " + strings.Repeat("y", 200000) + " return x.z",
+	} {
+		failed := f.fails(script)
+		require.Less(t, len(failed.Text()), 15_000, script[:min(len(script), 40)])
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
 	"github.com/hukilau/hukilau/go/internal/hostmods/sdkmod"
+	"github.com/hukilau/hukilau/go/internal/spelling"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 	"github.com/hukilau/hukilau/go/pkg/hostmod"
 	"github.com/hukilau/hukilau/go/pkg/luau"
@@ -102,9 +103,12 @@ func (r *run) failure(ctx context.Context, err error, limit time.Duration) error
 			failed.Detail = code
 		}
 	}
-	failed.Message = placed(script, failed.Message)
+	failed.Message = placed(script, spelling.Clip(failed.Message, maxMessage))
 	return failed
 }
+
+// maxMessage is how much of an error's message is told, in bytes: a script may raise a megabyte.
+const maxMessage = 8000
 
 // placed puts the place in the script before a message.
 func placed(script *luau.Error, message string) string {

@@ -152,7 +152,7 @@ func TestSourcesThatAreNotThere(t *testing.T) {
 	require.NoError(t, err)
 	defer g.Close()
 	for _, name := range []string{"my.srv", "my_srv"} {
-		require.EqualError(t, g.Catalog().Unknown(name), "sdk.my_srv is configured, and not there now: it wants to know who we are")
+		require.EqualError(t, g.Catalog().Unknown(name), "nothing is known of the source sdk.my_srv now: it wants to know who we are")
 	}
 	_, err = g.Catalog().Find("my_srv.f")
 	require.ErrorContains(t, err, "it wants to know who we are")

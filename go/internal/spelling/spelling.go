@@ -5,12 +5,16 @@ import "strings"
 
 // Nearest is the name that looks most like another, without regard to case; empty where none is near.
 func Nearest(name string, among []string) string {
+	if len(name) > maxCompared {
+		return "" // and not made lower case for each of thousands
+	}
 	best, least := "", max(1, len(name)/3)
+	name = strings.ToLower(name)
 	for _, other := range among {
 		if len(name) == 1 && len(other) == 1 && !strings.EqualFold(name, other) {
 			continue // any other letter would be as near
 		}
-		if d := Distance(strings.ToLower(name), strings.ToLower(other), least); d < least || d == least && best == "" {
+		if d := Distance(name, strings.ToLower(other), least); d < least || d == least && best == "" {
 			best, least = other, d
 		}
 	}

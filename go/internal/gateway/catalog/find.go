@@ -101,7 +101,7 @@ func (c *Catalog) absent(name string) error {
 	}
 	for _, e := range c.expected {
 		if e.Name == name || c.Ident(e) == name {
-			return &UnknownError{Name: name, text: path("sdk", c.Ident(e)) + " is configured, and not there now: " + c.why(e)}
+			return &UnknownError{Name: name, text: "nothing is known of the source " + path("sdk", c.Ident(e)) + " now: " + c.why(e)}
 		}
 	}
 	return nil
