@@ -42,7 +42,7 @@ func TestSchemaMistakes(t *testing.T) {
 		"result misspelt":  {"result: {type: object, propertys: {}}", "2 result.propertys" + no + `did you mean "properties"?`},
 		"required":         {"params: {properties: {text: {}}, required: [txet]}", `2 params.required names "txet", which is none of the properties; did you mean "text"?`},
 		"required, closed": {"params: {additionalProperties: false, required: [a]}", `2 params.required names "a", which is none of the properties; describe it under properties`},
-		"required, nested": {"params: {properties: {o: {type: object, properties: {a: {}}, required: [a, b]}}}", `2 params.properties.o.required names "b", which is none of the properties; did you mean "a"?`},
+		"required, nested": {"params: {properties: {o: {type: object, properties: {a: {}}, required: [a, b]}}}", `2 params.properties.o.required names "b", which is none of the properties; describe it under properties`},
 		"required, in anyOf": {"params: {properties: {a: {}}, anyOf: [{required: [a]}, {required: [bcde]}]}",
 			`2 params.anyOf.1.required names "bcde", which is none of the properties; describe it under properties`},
 	} {
