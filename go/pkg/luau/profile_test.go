@@ -139,7 +139,9 @@ func TestProfileNames(t *testing.T) {
 	require.NoError(t, err)
 	names := map[string]luau.ProfileFrame{}
 	for _, f := range p.Frames {
-		names[f.String()] = f
+		if names[f.String()].Line != 2 { // on a slow machine a sample falls on the function's end, too
+			names[f.String()] = f
+		}
 	}
 	for _, want := range []string{"main chunk (dir/test.luau:1)", "outer (dir/test.luau:1)", "anonymous function (dir/test.luau:2)", "look (host)"} {
 		require.Contains(t, names, want)
