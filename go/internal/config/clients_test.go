@@ -44,7 +44,7 @@ func TestDesktopClients(t *testing.T) {
   "mcpServers": {
     "filesystem": {
       "command": "npx",
-      "args": ["-y", "@modelcontextprotocol/server-filesystem", "${HOME:-/root}/docs", 5],
+      "args": ["-y", "@modelcontextprotocol/server-filesystem", "${HOME:-/srv}/docs", 5],
       "env": { "DEBUG": true, "LEVEL": 3, "GONE": null, "TOKEN": "${JIRA_TOKEN}" }
     },
     "local": { "type": "stdio", "command": "./server", "cwd": "sub", "alwaysAllow": ["a"] },
@@ -66,7 +66,7 @@ func TestDesktopClients(t *testing.T) {
 }`)
 	assert.Equal(t, map[string]MCPServer{
 		"filesystem": {
-			Command: "npx", Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "/root/docs", "5"}, Cwd: "/srv/project", Transport: Stdio,
+			Command: "npx", Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "/srv/docs", "5"}, Cwd: "/srv/project", Transport: Stdio,
 			Env: map[string]string{"DEBUG": "true", "LEVEL": "3", "TOKEN": "jira-secret-1"},
 		},
 		"local": {Command: "/srv/project/server", Cwd: "/srv/project/sub", Transport: Stdio},

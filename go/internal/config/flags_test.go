@@ -10,14 +10,14 @@ import (
 
 func TestParseMCPFlag(t *testing.T) {
 	for text, want := range map[string]MCPServer{
-		"x=npx -y server /tmp":                   {Command: "npx", Args: []string{"-y", "server", "/tmp"}, Cwd: "/work", Transport: Stdio},
-		"x=  server  ":                           {Command: "server", Args: []string{}, Cwd: "/work", Transport: Stdio},
-		"x=./bin/server 'a b' \"c \\\"d\\\" e\"": {Command: "/work/bin/server", Args: []string{"a b", `c "d" e`}, Cwd: "/work", Transport: Stdio},
-		"x=a=b c=d":                              {Command: "a=b", Args: []string{"c=d"}, Cwd: "/work", Transport: Stdio},
+		"x=npx -y server /tmp":                   {Command: "npx", Args: []string{"-y", "server", "/tmp"}, Cwd: "/srv/project", Transport: Stdio},
+		"x=  server  ":                           {Command: "server", Args: []string{}, Cwd: "/srv/project", Transport: Stdio},
+		"x=./bin/server 'a b' \"c \\\"d\\\" e\"": {Command: "/srv/project/bin/server", Args: []string{"a b", `c "d" e`}, Cwd: "/srv/project", Transport: Stdio},
+		"x=a=b c=d":                              {Command: "a=b", Args: []string{"c=d"}, Cwd: "/srv/project", Transport: Stdio},
 		"x=https://example.com/mcp?a=b":          {URL: "https://example.com/mcp?a=b", Transport: StreamableHTTP},
 		"x=http://127.0.0.1:9000":                {URL: "http://127.0.0.1:9000", Transport: StreamableHTTP},
 	} {
-		name, got, err := ParseMCPFlag(text, "/work")
+		name, got, err := ParseMCPFlag(text, "/srv/project")
 		require.NoError(t, err, text)
 		assert.Equal(t, "x", name)
 		assert.Equal(t, want, got, text)
@@ -62,18 +62,18 @@ func TestSplitWords(t *testing.T) {
 
 func TestParseAPIFlag(t *testing.T) {
 	for text, want := range map[string][2]string{
-		"petstore.yaml":                         {"petstore", "/work/petstore.yaml"},
-		"specs/petstore.openapi.json":           {"petstore", "/work/specs/petstore.openapi.json"},
+		"petstore.yaml":                         {"petstore", "/srv/project/petstore.yaml"},
+		"specs/petstore.openapi.json":           {"petstore", "/srv/project/specs/petstore.openapi.json"},
 		"/opt/pets.yml":                         {"pets", "/opt/pets.yml"},
-		"pets":                                  {"pets", "/work/pets"},
-		"pets=spec.json":                        {"pets", "/work/spec.json"},
-		"my pets=spec.json":                     {"my pets", "/work/spec.json"},
-		"./a=b.yaml":                            {"a=b", "/work/a=b.yaml"},
+		"pets":                                  {"pets", "/srv/project/pets"},
+		"pets=spec.json":                        {"pets", "/srv/project/spec.json"},
+		"my pets=spec.json":                     {"my pets", "/srv/project/spec.json"},
+		"./a=b.yaml":                            {"a=b", "/srv/project/a=b.yaml"},
 		"https://example.com/v1/pets.json?a=b":  {"pets", "https://example.com/v1/pets.json?a=b"},
 		"pets=https://example.com/openapi.json": {"pets", "https://example.com/openapi.json"},
-		"api.v1.yaml":                           {"api.v1", "/work/api.v1.yaml"},
+		"api.v1.yaml":                           {"api.v1", "/srv/project/api.v1.yaml"},
 	} {
-		name, got, err := ParseAPIFlag(text, "/work")
+		name, got, err := ParseAPIFlag(text, "/srv/project")
 		require.NoError(t, err, text)
 		assert.Equal(t, want, [2]string{name, got.Spec}, text)
 	}
