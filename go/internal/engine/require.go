@@ -254,6 +254,11 @@ type codeKey struct {
 // maxCompiled is the size in bytes of cached bytecode above which entries are dropped.
 const maxCompiled = 64 << 20
 
+// Compile compiles a script for VMs without options of their own, or gives what was made of the same text before.
+func Compile(chunk, source string) (*luau.Bytecode, error) {
+	return compileCached(chunk, source, luau.CompileOptions{})
+}
+
 func compileCached(chunk, source string, o luau.CompileOptions) (*luau.Bytecode, error) {
 	key := codeKey{sha256.Sum256([]byte(source)), o}
 	compiled.Lock()

@@ -1,9 +1,6 @@
 package gateway
 
 import (
-	"context"
-	"sync"
-
 	"github.com/hukilau/hukilau/go/internal/gateway/luautype"
 )
 
@@ -19,15 +16,6 @@ type SourceInfo struct {
 	Description string   `json:"description,omitempty"`
 	Functions   int      `json:"functions"`
 	Notes       []string `json:"notes,omitempty"`
-}
-
-// Await waits until each source is known, or why it is not, or ctx ends.
-func (g *Gateway) Await(ctx context.Context) {
-	var waiting sync.WaitGroup
-	for _, u := range g.options.Upstreams {
-		waiting.Go(func() { _ = u.Ready(ctx) }) // its status says why it is not
-	}
-	waiting.Wait()
 }
 
 // Sources are all sources, those that are not known among them.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
@@ -12,38 +13,26 @@ import (
 // IsInnerName says whether the name of a tool is that of a function of a source.
 func IsInnerName(name string) bool { return strings.HasPrefix(name, innerPrefix) }
 
-// InnerName is the name of a function in the pipeline.
-func InnerName(c *catalog.Callable) string { return innerName(c) }
-
-// Arguments are those of a function as its tool takes them; "body" of an operation is its request body.
+// Arguments are those of a function as its tool takes them, in one table: beside the parameters of an operation, "body"
+// is its request body, and where it has no parameters the table is that body itself.
 func Arguments(c *catalog.Callable, args map[string]any) ([]byte, error) {
-	if c.Scope.Kind == catalog.MCP {
+	if c.Scope.Kind == catalog.MCP || c.Params == nil && c.Body == nil {
 		return jsonvalue.Encode(args)
 	}
+	table := map[string]any{}
 	body, given := args[bodyKey]
-	if !given || c.Body == nil {
-		text, err := jsonvalue.Encode(args)
-		if err != nil || c.Params == nil && c.Body == nil {
-			return []byte("{}"), err
-		}
-		if c.Params == nil {
-			return pipelineArgs(c, "", string(text), false)
-		}
-		return pipelineArgs(c, string(text), "", false)
+	if given && c.Body != nil {
+		table[bodyKey] = body
+		args = maps.Clone(args)
+		delete(args, bodyKey)
 	}
-	delete(args, bodyKey)
-	params, err := jsonvalue.Encode(args)
-	if err != nil {
-		return nil, err
+	switch {
+	case c.Params != nil:
+		table[paramsKey] = args
+	case !given:
+		table[bodyKey] = args
 	}
-	text, err := jsonvalue.Encode(body)
-	if err != nil {
-		return nil, err
-	}
-	if c.Params == nil {
-		return pipelineArgs(c, "", string(text), false)
-	}
-	return pipelineArgs(c, string(params), string(text), false)
+	return jsonvalue.Encode(table)
 }
 
 // Shown is the result of a function, as a script would get it: a JSON tree, or a text.

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hukilau/hukilau/go/internal/config"
+	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
 	"github.com/hukilau/hukilau/go/internal/gateway/luautype"
 	"github.com/hukilau/hukilau/go/internal/hostmods/sdkmod"
@@ -34,12 +35,15 @@ type Checker interface {
 	Check(ctx context.Context, script string, c *catalog.Catalog) ([]Finding, error)
 }
 
+// scriptChunk is the name of scripts in errors.
+const scriptChunk = "=script"
+
 // ready compiles and checks a script. The warnings are for whoever wrote it.
 func (g *Gateway) ready(ctx context.Context, source string, mustSay bool) (script *sdkmod.Script, warnings []string, err error) {
 	if len(source) > g.options.MaxScript {
 		return nil, nil, &toolhost.Error{Code: toolhost.TooLarge, Message: fmt.Sprintf("the script has %d bytes; at most %d are allowed", len(source), g.options.MaxScript)}
 	}
-	code, err := g.scripts.compile(source)
+	code, err := engine.Compile(scriptChunk, source)
 	if err != nil {
 		return nil, nil, notCompiled(err)
 	}

@@ -29,12 +29,11 @@ const innerPrefix = "sdk."
 type function struct {
 	callable *catalog.Callable
 	tool     *tooldef.Tool
-	takes    sdkmod.Takes
 	verdict  verdict
 }
 
-// innerName is the name of a function in the pipeline, in the log and in policies.
-func innerName(c *catalog.Callable) string { return innerPrefix + c.FullName() }
+// InnerName is the name of a function in the pipeline, in the log and in policies.
+func InnerName(c *catalog.Callable) string { return innerPrefix + c.FullName() }
 
 // function makes the tool of a function when it is first asked for.
 func (g *Gateway) function(v *view, c *catalog.Callable) (*function, error) {
@@ -54,13 +53,13 @@ func (g *Gateway) function(v *view, c *catalog.Callable) (*function, error) {
 }
 
 func (g *Gateway) newFunction(c *catalog.Callable) (*function, error) {
-	f := &function{callable: c, verdict: judge(g.options.Policy, c), takes: takes(c)}
+	f := &function{callable: c, verdict: judge(g.options.Policy, c)}
 	params, err := f.schema()
 	if err != nil {
 		return nil, err
 	}
 	f.tool = &tooldef.Tool{
-		Name: innerName(c), Title: c.Title, Description: c.Description, Params: params,
+		Name: InnerName(c), Title: c.Title, Description: c.Description, Params: params,
 		Timeout: g.options.Timeout, Rate: f.verdict.rate, Guard: f.verdict.guard(c, params), Dry: isDry,
 		Annotations: tooldef.Annotations{
 			ReadOnly: c.Hints.ReadOnly, Destructive: c.Hints.Destructive, Idempotent: c.Hints.Idempotent, OpenWorld: c.Hints.OpenWorld,

@@ -54,7 +54,6 @@ type Options struct {
 type Gateway struct {
 	options  Options
 	sessions sessions
-	scripts  scripts
 	slots    slots
 
 	mu      sync.Mutex // of what makes a new view
@@ -70,6 +69,7 @@ type Gateway struct {
 type view struct {
 	catalog   *catalog.Catalog
 	sources   []*catalog.Source // that it was made of
+	globals   map[string]string // as globalsOf gives them
 	functions sync.Map          // *catalog.Callable to *function
 	index     func() *finder.Index
 }
@@ -84,6 +84,7 @@ func New(o Options) (*Gateway, error) {
 	for i, u := range o.Upstreams {
 		expected[i] = expectedOf(u)
 	}
+	// Names are decided before anything is known of the sources; the first view takes them over.
 	g.current.Store(&view{catalog: catalog.Expecting(o.Before, expected, g.whyAbsent)})
 	g.refresh()
 	return g, g.newFaces()
@@ -149,6 +150,7 @@ func (g *Gateway) refresh() *view {
 		return old
 	}
 	v := &view{sources: sources, catalog: catalog.New(old.catalog, sources)}
+	v.globals = globalsOf(v.catalog)
 	v.index = sync.OnceValue(func() *finder.Index { return finder.New(v.catalog) })
 	g.current.Store(v)
 	return v
@@ -203,9 +205,6 @@ func (g *Gateway) Find(name string) (*tooldef.Tool, bool) {
 	}
 	return f.tool, true
 }
-
-// Upstreams are those that the gateway was made with.
-func (g *Gateway) Upstreams() []Upstream { return g.options.Upstreams }
 
 // Close ends sessions and frees all VMs. Upstreams are closed by whoever opened them.
 func (g *Gateway) Close() {

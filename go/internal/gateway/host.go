@@ -54,7 +54,7 @@ func (r *run) Function(source, name string) (*sdkmod.Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sdkmod.Function{Takes: takes(c), Label: innerName(c)}, nil
+	return &sdkmod.Function{Takes: takes(c), Label: InnerName(c)}, nil
 }
 
 // Split implements sdkmod.Host.
@@ -91,7 +91,7 @@ func (r *run) Call(ctx context.Context, source, name, params, body string, raw b
 	if err != nil {
 		return "", "", err
 	}
-	answer, failed := r.calling.Call(ctx, innerName(c), args, toolhost.InnerFace)
+	answer, failed := r.calling.Call(ctx, InnerName(c), args, toolhost.InnerFace)
 	if failed != nil {
 		return "", "", &raised{failed, c, args}
 	}
@@ -115,7 +115,7 @@ func pipelineArgs(c *catalog.Callable, params, body string, raw bool) ([]byte, e
 	switch {
 	case c.Params == nil:
 		if params != "" && params != "{}" && params != "[]" {
-			return nil, &luau.Error{Code: "invalid_params", Message: innerName(c) + " takes no parameters: call it without arguments"}
+			return nil, &luau.Error{Code: "invalid_params", Message: InnerName(c) + " takes no parameters: call it without arguments"}
 		}
 	case params != "":
 		args[paramsKey] = json.RawMessage(params)

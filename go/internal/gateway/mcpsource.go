@@ -108,12 +108,12 @@ func options(ctx context.Context, c *Call) upstream.CallOptions {
 			Message         string
 		}
 		if json.Unmarshal(params, &told) == nil {
-			_ = sink.Progress(ctx, told.Progress, told.Total, told.Message) // who does not listen misses it
+			_ = c.Calling.Progress(ctx, told.Progress, told.Total, told.Message) // who does not listen misses it
 		}
 	}
-	if asks, ok := sink.(toolhost.Elicitor); ok {
+	if _, ok := sink.(toolhost.Elicitor); ok {
 		o.Elicit = func(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
-			return elicited(ctx, asks, c, params)
+			return elicited(ctx, c, params)
 		}
 	}
 	if samples, ok := sink.(Sampler); ok && samples.Samples() {
@@ -130,7 +130,7 @@ type Sampler interface {
 }
 
 // elicited asks the user of our client what a server wants to know; who asks is said.
-func elicited(ctx context.Context, asks toolhost.Elicitor, c *Call, params json.RawMessage) (json.RawMessage, error) {
+func elicited(ctx context.Context, c *Call, params json.RawMessage) (json.RawMessage, error) {
 	var question struct {
 		Mode    string          `json:"mode"`
 		Message string          `json:"message"`
@@ -142,7 +142,7 @@ func elicited(ctx context.Context, asks toolhost.Elicitor, c *Call, params json.
 	if question.Mode == "url" || len(question.Schema) == 0 {
 		return nil, errors.New("this client can show forms only")
 	}
-	return asks.Elicit(ctx, c.Function.Scope.Name+" asks: "+question.Message, question.Schema)
+	return c.Calling.Elicit(ctx, c.Function.Scope.Name+" asks: "+question.Message, question.Schema)
 }
 
 // failed is an error of the connection as scripts see it. The end of the call's own time stays what it is.

@@ -52,7 +52,7 @@ func (o *Offers) Resources() []json.RawMessage {
 	}
 	o.each(func(m *MCPSource, s *upstream.Snapshot) {
 		for _, item := range s.Resources {
-			list = append(list, changed(item.Raw, "uri", func(uri string) string { return Namespaced(o.authority(m), uri) }))
+			list = append(list, changed(item.Raw, "uri", func(uri string) string { return namespacedURI(o.authority(m), uri) }))
 		}
 	})
 	return list
@@ -68,7 +68,7 @@ func (o *Offers) Templates() []json.RawMessage {
 	}
 	o.each(func(m *MCPSource, s *upstream.Snapshot) {
 		for _, item := range s.Templates {
-			list = append(list, changed(item.Raw, "uriTemplate", func(uri string) string { return Namespaced(o.authority(m), uri) }))
+			list = append(list, changed(item.Raw, "uriTemplate", func(uri string) string { return namespacedURI(o.authority(m), uri) }))
 		}
 	})
 	// What links in results lead to need not be in any list.

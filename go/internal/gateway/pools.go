@@ -25,14 +25,19 @@ type pools struct {
 	current *engine.Pool
 }
 
-// of gives the pool for a catalogue.
-func (p *pools) of(g *Gateway, c *catalog.Catalog, calling toolhost.Calling) (*engine.Pool, error) {
+// globalsOf are the sources that are globals, by their names there.
+func globalsOf(c *catalog.Catalog) map[string]string {
 	names := map[string]string{}
 	for _, s := range c.Sources() {
 		if s.Global && s.Kind == catalog.MCP {
 			names[s.Ident] = s.Name
 		}
 	}
+	return names
+}
+
+// of gives the pool for the sources that are globals.
+func (p *pools) of(g *Gateway, names map[string]string, calling toolhost.Calling) (*engine.Pool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.current != nil && maps.Equal(p.names, names) {

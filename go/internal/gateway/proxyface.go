@@ -134,7 +134,7 @@ func (g *Gateway) listServerTools(ctx context.Context, args map[string]any) (too
 	}
 	list := []toolEntry{}
 	for _, c := range scope.Callables {
-		if !g.hidden(v, c) {
+		if !g.hidden(c) {
 			list = append(list, toolEntry{c.Ident, c.Name, firstLine(c.Description, maxSummary)})
 		}
 	}
@@ -186,12 +186,12 @@ func usage(c *catalog.Callable) string {
 	if c.Scope.Global && c.Scope.Kind == catalog.MCP {
 		return fmt.Sprintf("%s.%s({ ... }):await()", c.Scope.Ident, c.Ident)
 	}
-	return innerName(c) + "({ ... })"
+	return InnerName(c) + "({ ... })"
 }
 
 // inspectTool calls a tool to see what it gives.
 func (g *Gateway) inspectTool(ctx context.Context, args map[string]any) (tooldef.Output, error) {
-	v, c, err := g.proxied(ctx, args)
+	_, c, err := g.proxied(ctx, args)
 	if err != nil {
 		return tooldef.Output{}, err
 	}
@@ -207,7 +207,7 @@ func (g *Gateway) inspectTool(ctx context.Context, args map[string]any) (tooldef
 		return tooldef.Output{}, err
 	}
 	calling, _ := toolhost.CallingOf(ctx)
-	answer, failed := calling.Call(ctx, innerName(c), text, toolhost.InnerFace)
+	answer, failed := calling.Call(ctx, InnerName(c), text, toolhost.InnerFace)
 	if failed != nil && failed.Code == toolhost.BadRequest { // it is about sampleArgs, not about our own arguments
 		return tooldef.Output{}, &toolhost.Error{
 			Code: toolhost.ToolError, Detail: "invalid_params", Message: (&raised{failed, c, text}).Error() + " (in sampleArgs)",
@@ -220,11 +220,11 @@ func (g *Gateway) inspectTool(ctx context.Context, args map[string]any) (tooldef
 	if err != nil {
 		return tooldef.Output{}, err
 	}
-	return g.inspected(v, c, result)
+	return g.inspected(c, result)
 }
 
 // inspected tells the shape of a sample, and the sample itself where it is not long.
-func (g *Gateway) inspected(_ *view, c *catalog.Callable, result *Result) (tooldef.Output, error) {
+func (g *Gateway) inspected(c *catalog.Callable, result *Result) (tooldef.Output, error) {
 	kind, text, err := result.as(sdkmod.Parsed, authorityOf(c.Scope))
 	if err != nil {
 		return tooldef.Output{}, err

@@ -163,8 +163,8 @@ func failureOf(raw json.RawMessage) *Failure {
 // mcpScheme is that of resources of upstream servers, as our clients know them.
 const mcpScheme = "mcp://"
 
-// Namespaced is the URI of a server's resource as our clients know it. The server is named as authority gives it.
-func Namespaced(server, uri string) string { return mcpScheme + server + "/" + uri }
+// namespacedURI is the URI of a server's resource as our clients know it. The server is named as authority gives it.
+func namespacedURI(server, uri string) string { return mcpScheme + server + "/" + uri }
 
 // authority is how a server is named in URIs: by its name, or as scripts know it where that cannot stand there.
 func authority(name, ident string) string {
@@ -207,7 +207,7 @@ func namespaced(raw json.RawMessage, server string) json.RawMessage {
 
 func rename(entry map[string]any, server string) {
 	if uri, ok := entry["uri"].(string); ok {
-		entry["uri"] = Namespaced(server, uri)
+		entry["uri"] = namespacedURI(server, uri)
 	}
 }
 

@@ -43,7 +43,6 @@ type run struct {
 // outcome is what a script gave.
 type outcome struct {
 	result []byte // JSON
-	given  bool   // it gave a result, and not nothing
 	lines  []string
 	files  []string
 }
@@ -58,7 +57,7 @@ func (g *Gateway) runScript(ctx context.Context, script *sdkmod.Script, limit ti
 		return nil, errors.New("a script runs within the call of a tool only")
 	}
 	r := &run{gateway: g, view: g.view(), calling: calling, client: clientOf(calling.Caller()), script: script, began: time.Now()}
-	pool, err := g.pools.of(g, r.view.catalog, calling)
+	pool, err := g.pools.of(g, r.view.globals, calling)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +68,7 @@ func (g *Gateway) runScript(ctx context.Context, script *sdkmod.Script, limit ti
 		defer cancel()
 	}
 	o := &outcome{}
-	err = pool.Invoke(inner, func(values luau.Values) error { return values.Scan(&o.result, &o.given) })
+	err = pool.Invoke(inner, func(values luau.Values) error { return values.Scan(&o.result) })
 	o.lines, o.files = r.end()
 	if err == nil {
 		return o, nil
@@ -147,20 +146,11 @@ func (r *run) print(text []byte) {
 	}
 }
 
-var levelNames = map[hostmod.Level]string{
-	hostmod.Debug: "debug", hostmod.Info: "info", hostmod.Warn: "warn", hostmod.Error: "error",
-}
-
 // log keeps a record beside what was printed.
 func (r *run) log(record engine.Record) {
 	var line strings.Builder
-	fmt.Fprintf(&line, "%s: %s", levelNames[record.Level], record.Message)
-	names := make([]string, 0, len(record.Fields))
-	for name := range record.Fields {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	fmt.Fprintf(&line, "%s: %s", record.Level, record.Message)
+	for _, name := range slices.Sorted(maps.Keys(record.Fields)) {
 		fmt.Fprintf(&line, " %s=%v", name, record.Fields[name])
 	}
 	r.mu.Lock()

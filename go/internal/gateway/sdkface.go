@@ -157,7 +157,7 @@ func (g *Gateway) listFunctions(ctx context.Context, args map[string]any) (toold
 	}
 	page := functionPage{Functions: []functionEntry{}, NextCursor: found.Next}
 	for _, c := range found.Functions {
-		if !g.hidden(v, c) {
+		if !g.hidden(c) {
 			page.Functions = append(page.Functions, functionEntry{c.FullName(), firstLine(c.Description, 120)})
 		}
 	}
@@ -169,7 +169,7 @@ func notFound(err error) error {
 }
 
 // hidden says whether the policy denies every call of a function: a model need not know of it.
-func (g *Gateway) hidden(v *view, c *catalog.Callable) bool {
+func (g *Gateway) hidden(c *catalog.Callable) bool {
 	verdict := judge(g.options.Policy, c)
 	return verdict.denied()
 }
@@ -185,11 +185,11 @@ func (g *Gateway) searchDocs(ctx context.Context, args map[string]any) (tooldef.
 	hits := v.index().Search(query, finder.SearchOptions{MaxTokens: min(max(tokens, minTokens), maxTokens)})
 	var text strings.Builder
 	for _, hit := range hits {
-		if g.hidden(v, hit.Function) {
+		if g.hidden(hit.Function) {
 			continue
 		}
 		if hit.Signature == "" {
-			text.WriteString(innerName(hit.Function) + "\n")
+			text.WriteString(InnerName(hit.Function) + "\n")
 		} else {
 			text.WriteString(hit.Signature + "\n")
 		}

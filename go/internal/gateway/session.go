@@ -110,18 +110,14 @@ func (s *sessions) keep(client string, text []byte) (handle string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	of := s.of(client)
-	if len(text) > maxKeptBytes || len(text) > maxAllKept {
+	if len(text) > maxKeptBytes {
 		return ""
 	}
 	for len(of.kept) > 0 && (len(of.kept) >= maxKept || of.held+len(text) > maxKeptBytes) {
 		s.drop(of)
 	}
 	for s.held+len(text) > maxAllKept {
-		oldest := s.oldestHolder(of)
-		if oldest == nil {
-			return ""
-		}
-		s.drop(oldest)
+		s.drop(s.oldestHolder()) // there is one: no text alone is that long
 	}
 	of.number++
 	handle = "r" + strconv.Itoa(of.number)
@@ -140,14 +136,11 @@ func (s *sessions) drop(of *session) {
 }
 
 // oldestHolder is the session that was not used for the longest time of those that hold results.
-func (s *sessions) oldestHolder(but *session) (oldest *session) {
+func (s *sessions) oldestHolder() (oldest *session) {
 	for _, other := range s.all {
 		if len(other.kept) > 0 && (oldest == nil || other.last.Before(oldest.last)) {
 			oldest = other
 		}
-	}
-	if oldest == nil && len(but.kept) > 0 {
-		return but
 	}
 	return oldest
 }

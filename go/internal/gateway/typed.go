@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"crypto/sha256"
 	"regexp"
 	"strings"
 	"sync"
@@ -12,17 +11,12 @@ import (
 	"github.com/hukilau/hukilau/go/internal/typecheck"
 )
 
-// maxChecked is how many scripts' findings are remembered.
-const maxChecked = 2000
-
-// TypeChecker checks scripts with the types of the catalogue's functions: those alone that a script mentions, as the
-// checker would take long over the thousands that there may be.
+// TypeChecker checks scripts with the types of the catalogue's functions.
 type TypeChecker struct {
 	checker *typecheck.Checker
 	modules typecheck.Modules
 
 	mu    sync.Mutex
-	known map[checkedKey][]Finding
 	whole *catalog.Catalog // that all is what was declared of
 	all   typecheck.Definitions
 }
@@ -49,25 +43,13 @@ func declared(text string) typecheck.Definitions {
 	return typecheck.NewDefinitions(strings.ReplaceAll("\n"+text, "\nexport type ", "\ntype "))
 }
 
-type checkedKey struct {
-	script  [sha256.Size]byte
-	catalog *catalog.Catalog
-}
-
 // NewTypeChecker makes one. modules are what scripts can require.
 func NewTypeChecker(c *typecheck.Checker, modules typecheck.Modules) *TypeChecker {
-	return &TypeChecker{checker: c, modules: modules, known: map[checkedKey][]Finding{}}
+	return &TypeChecker{checker: c, modules: modules}
 }
 
 // Check implements Checker.
 func (t *TypeChecker) Check(ctx context.Context, script string, c *catalog.Catalog) ([]Finding, error) {
-	key := checkedKey{sha256.Sum256([]byte(script)), c}
-	t.mu.Lock()
-	found, known := t.known[key]
-	t.mu.Unlock()
-	if known {
-		return found, nil
-	}
 	list, err := t.checker.Check(ctx, typecheck.Request{
 		Chunk: "script", Source: script, Modules: t.modules, Mode: typecheck.Strict,
 		Definitions: t.definitions(script, c),
@@ -75,19 +57,10 @@ func (t *TypeChecker) Check(ctx context.Context, script string, c *catalog.Catal
 	if err != nil {
 		return nil, err
 	}
-	found = make([]Finding, 0, len(list))
+	found := make([]Finding, 0, len(list))
 	for _, f := range list {
 		found = append(found, Finding{Line: f.Line, Column: f.Column, Message: meant(f, c), Fatal: f.Severity == typecheck.Error})
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for old := range t.known {
-		if len(t.known) < maxChecked && old.catalog == c {
-			break
-		}
-		delete(t.known, old)
-	}
-	t.known[key] = found
 	return found, nil
 }
 

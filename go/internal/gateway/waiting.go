@@ -5,16 +5,13 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/hukilau/hukilau/go/internal/gateway/catalog"
 )
 
 // listTime is how much of the start listings wait for: they are about all sources, of which one may be slow.
 const listTime = 3 * time.Second
 
 // awaitSources waits for sources that are not known yet, as long as the gateway is young: those that a text names, or
-// all of them where it is "". What is not there then is said to be missing. It
-// gives whether there was one to wait for.
+// all of them where it is "". What is not there then is said to be missing. It gives whether there was one to wait for.
 func (g *Gateway) awaitSources(ctx context.Context, text string) bool {
 	most := g.options.StartTime
 	if text == "" {
@@ -24,9 +21,10 @@ func (g *Gateway) awaitSources(ctx context.Context, text string) bool {
 	if left <= 0 {
 		return false
 	}
+	c := g.current.Load().catalog
 	var missing []Upstream
 	for _, u := range g.options.Upstreams {
-		if u.Source() == nil && u.Status().State == Connecting && mentions(text, u.Name()) {
+		if u.Source() == nil && u.Status().State == Connecting && mentions(text, u.Name(), c.Ident(expectedOf(u))) {
 			missing = append(missing, u)
 		}
 	}
@@ -35,14 +33,21 @@ func (g *Gateway) awaitSources(ctx context.Context, text string) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
-	var waiting sync.WaitGroup
-	for _, u := range missing {
-		waiting.Go(func() { _ = u.Ready(ctx) }) // its status says why it is not
-	}
-	waiting.Wait()
+	awaitAll(ctx, missing)
 	return true
 }
 
-func mentions(text, name string) bool {
-	return text == "" || strings.Contains(text, name) || strings.Contains(text, catalog.Sanitise(name))
+// Await waits until each source is known, or why it is not, or ctx ends.
+func (g *Gateway) Await(ctx context.Context) { awaitAll(ctx, g.options.Upstreams) }
+
+func awaitAll(ctx context.Context, list []Upstream) {
+	var waiting sync.WaitGroup
+	for _, u := range list {
+		waiting.Go(func() { _ = u.Ready(ctx) }) // its status says why it is not
+	}
+	waiting.Wait()
+}
+
+func mentions(text, name, ident string) bool {
+	return text == "" || strings.Contains(text, name) || strings.Contains(text, ident)
 }
