@@ -44,40 +44,47 @@ func TestMaxBytes(t *testing.T) {
 
 // No source gets more calls at once than it is meant to, whoever makes them.
 func TestConcurrencyOfOneSource(t *testing.T) {
-	var now, most atomic.Int32
-	gate := make(chan struct{})
-	s := server(t, "s", "wait")
-	s.answer = func(_ context.Context, c *gateway.Call) (*gateway.Result, error) {
-		for n := now.Add(1); ; {
-			if old := most.Load(); n <= old || most.CompareAndSwap(old, n) {
-				break
+	for name, o := range map[string]gateway.Options{
+		"of the source": {Concurrency: 1, Limits: func(string) int { return 3 }}, "of all": {Concurrency: 3, Limits: func(string) int { return 0 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var now, most atomic.Int32
+			gate := make(chan struct{})
+			s := server(t, "s", "wait")
+			s.answer = func(_ context.Context, c *gateway.Call) (*gateway.Result, error) {
+				for n := now.Add(1); ; {
+					if old := most.Load(); n <= old || most.CompareAndSwap(old, n) {
+						break
+					}
+				}
+				gate <- struct{}{}
+				now.Add(-1)
+				return toolResult(`{"content":[],"structuredContent":%s}`, c.Params), nil
 			}
-		}
-		gate <- struct{}{}
-		now.Add(-1)
-		return toolResult(`{"content":[],"structuredContent":%s}`, c.Params), nil
-	}
-	f := newFixture(t, gateway.Options{Limits: func(string) int { return 3 }}, s)
-	done := make(chan string, 2)
-	for range 2 {
-		go func() {
-			answer, failed := f.host.Call(t.Context(), toolhost.Request{Tool: "execute_script", Caller: bob, Value: map[string]any{"script": `
-				local list = {} for i = 1, 10 do list[i] = i end
-				return #async.map(list, function(n) return sdk.s.wait{ n = n } end)`}})
-			if failed != nil {
-				done <- failed.Message
-				return
+			f := newFixture(t, o, s)
+			done := make(chan string, 2)
+			for range 2 {
+				go func() {
+					answer, failed := f.host.Call(t.Context(), toolhost.Request{Tool: "execute_script", Caller: bob, Value: map[string]any{"script": `
+						local list = {} for i = 1, 10 do list[i] = i end
+						return #async.map(list, function(n) return sdk.s.wait{ n = n } end)`}})
+					if failed != nil {
+						done <- failed.Message
+						return
+					}
+					done <- string(answer.JSON)
+				}()
 			}
-			done <- string(answer.JSON)
-		}()
+			eventually(t, func() bool { return now.Load() >= 3 })
+			for range 20 {
+				<-gate
+			}
+			for range 2 {
+				require.JSONEq(t, `{"result":10,"logs":[],"files_touched":[]}`, <-done)
+			}
+			require.EqualValues(t, 3, most.Load())
+		})
 	}
-	for range 20 {
-		<-gate
-	}
-	for range 2 {
-		require.JSONEq(t, `{"result":10,"logs":[],"files_touched":[]}`, <-done)
-	}
-	require.EqualValues(t, 3, most.Load())
 }
 
 func TestScriptsAreBounded(t *testing.T) {

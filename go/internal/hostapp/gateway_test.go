@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -21,8 +23,9 @@ import (
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
-// counting is the MCP server that the commands of tests are: it counts, and knows the name that it was given.
-func counting(name string) *mcp.Server {
+// counting is the MCP server that the commands of tests are: it counts, knows the name that it was given, and
+// can end as a process does.
+func counting(name string, end func()) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: name, Version: "1"}, nil)
 	var mu sync.Mutex
 	count := 0
@@ -39,8 +42,23 @@ func counting(name string) *mcp.Server {
 			err := json.Unmarshal(req.Params.Arguments, &args)
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: name + ": " + args.Text}}}, err
 		})
+	fragile := func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if fell.Add(1) == 1 {
+			end()
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, nil
+	}
+	s.AddTool(&mcp.Tool{Name: "look", InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, fragile)
+	s.AddTool(&mcp.Tool{Name: "change", InputSchema: json.RawMessage(`{"type":"object"}`)}, fragile)
+	s.AddTool(&mcp.Tool{Name: "work", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Progress: 1, Total: 2, Message: "half with s3cret-token"})
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, err
+	})
 	return s
 }
+
+// fell counts the calls of a tool whose server ends at the first.
+var fell atomic.Int32
 
 // startServers has commands be servers within the test. Each start is one of its own.
 func startServers(t *testing.T) {
@@ -55,7 +73,7 @@ func startServers(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			_ = counting(c.Args[0]).Run(ctx, &mcp.IOTransport{Reader: theirIn, Writer: theirOut})
+			_ = counting(c.Args[0], func() { _ = theirOut.Close() }).Run(ctx, &mcp.IOTransport{Reader: theirIn, Writer: theirOut})
 			_ = theirOut.Close()
 		}()
 		return &upstream.Process{
@@ -286,4 +304,37 @@ func TestServersOfAProxy(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	stop()
 	<-ended
+}
+
+// A call that may have run is made again only where the tool says that it does no harm.
+func TestCallsThatMayHaveRun(t *testing.T) {
+	h := gatewayHost(t, "[mcp_servers.one]\ncommand = \"server\"\nargs = [\"one\"]\n", HostOptions{})
+	who := toolhost.Caller{Name: "a"}
+	fell.Store(0)
+	require.Equal(t, `"done"`, scriptResult(t, h, `return sdk.one.look()`, who))
+	require.EqualValues(t, 2, fell.Load())
+	fell.Store(0)
+	require.Equal(t, `[false,false]`, scriptResult(t, h, `local ok, err = pcall(sdk.one.change) return { ok, err.retryable }`, who))
+	require.EqualValues(t, 1, fell.Load())
+}
+
+// listener is a client that hears of progress.
+type listener struct{ told chan string }
+
+func (l listener) Emit(context.Context, []byte) error { return nil }
+
+func (l listener) Log(context.Context, slog.Level, string, map[string]any) error { return nil }
+
+func (l listener) Progress(_ context.Context, done, total float64, text string) error {
+	l.told <- fmt.Sprint(done, " ", total, " ", text)
+	return nil
+}
+
+// What a server tells of its progress reaches the client, without secrets.
+func TestProgressOfServers(t *testing.T) {
+	h := gatewayHost(t, "[mcp_servers.one]\ncommand = \"server\"\nargs = [\"one\"]\nenv = { TOKEN = \"s3cret-token\" }\n", HostOptions{})
+	l := listener{make(chan string, 10)}
+	_, failed := h.Call(t.Context(), toolhost.Request{Tool: "execute_script", Value: map[string]any{"script": `return sdk.one.work()`}, Caller: toolhost.Caller{Name: "a"}, Sink: l})
+	require.Nil(t, failed)
+	require.Equal(t, "1 2 half with [redacted]", <-l.told)
 }
