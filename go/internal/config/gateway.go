@@ -22,7 +22,7 @@ const (
 	CheckError Check = "error"
 )
 
-// What holds where nothing is said. Time and memory of a script are then those of [limits].
+// What holds where nothing is said. The memory of a script is then that of [limits].
 const (
 	DefaultMaxCalls    = 1000
 	DefaultConcurrency = 32

@@ -37,7 +37,7 @@ type Rule struct {
 	Args       map[string]Condition // by JSON pointer
 	Action     Action               // "": it only bounds the rate, and later rules decide
 	Rate       units.Rate
-	Reason     string // for whoever is refused or asked
+	Reason     string // for whoever is refused
 	Line       int    // in the file
 }
 

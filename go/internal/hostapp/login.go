@@ -28,7 +28,9 @@ func (p *Project) server(name string, flags SourceFlags) (config.MCPServer, erro
 	switch {
 	case !ok:
 		hint := "; `luau gateway add` adds one"
-		if near := spelling.Nearest(name, slices.Collect(maps.Keys(all.MCPServers))); near != "" {
+		if _, is := all.APIs[name]; is {
+			hint = fmt.Sprintf(": it is an OpenAPI document, whose login stands in [apis.%s.auth]", name)
+		} else if near := spelling.Nearest(name, slices.Collect(maps.Keys(all.MCPServers))); near != "" {
 			hint = fmt.Sprintf(", did you mean %s?", near)
 		}
 		return server, &usageError{fmt.Sprintf("there is no MCP server %q%s", name, hint)}
@@ -43,6 +45,9 @@ func (p *Project) Login(ctx context.Context, name string, flags SourceFlags, sho
 	server, err := p.server(name, flags)
 	if err != nil {
 		return err
+	}
+	if t := server.Auth.Type; t == config.BearerAuth || t == config.NoAuth {
+		return &usageError{fmt.Sprintf("the MCP server %s has auth.type = %q: a login would not be used", name, t)}
 	}
 	return oauth.Login{
 		Name: name, URL: server.URL, Headers: server.Headers, ClientID: server.Auth.ClientID, ClientSecret: server.Auth.ClientSecret,

@@ -68,7 +68,11 @@ func (h *Host) saveScript(ctx context.Context, s gateway.SavedScript) error {
 	made := savedTool{Name: s.Name, Description: s.Description, Params: s.Params, Tags: []string{"saved"}, Lua: s.Wrapped()}
 	made.Permissions.Servers = h.mentioned(s.Code)
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "# Saved by %s with save_script.\n", strings.ToValidUTF8(strings.Join(strings.Fields(s.By), " "), ""))
+	text.WriteString("# Saved with save_script")
+	if by := strings.ToValidUTF8(strings.Join(strings.Fields(s.By), " "), ""); by != "" { // a client of standard input has no name
+		text.WriteString(" by " + by)
+	}
+	text.WriteString(".\n")
 	e := yamlv4.NewEncoder(&text)
 	e.SetIndent(2)
 	if err := errors.Join(e.Encode(made), e.Close()); err != nil {

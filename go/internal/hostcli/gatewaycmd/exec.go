@@ -47,7 +47,7 @@ what the type checker warns of to standard error. SCRIPT - is standard input.`,
 	f.StringVarP(&e.code, "code", "e", "", "the script itself, as `text`")
 	f.BoolVar(&e.dry, "dry-run", false, "call no source: list the calls that would be made, with answers of --answers or of the right type")
 	f.StringVar(&e.answers, "answers", "", "a JSON `file` for --dry-run, as {\"github.list_issues\": [...]}")
-	f.DurationVar(&e.timeout, "timeout", 0, "how `long` the script may take; as [gateway] timeout says when left out")
+	f.DurationVar(&e.timeout, "timeout", 0, "how `long` the script may take, if less than [gateway] timeout says")
 	f.BoolVar(&e.print, "print", false, "print to standard output what the script prints, and a result where there is one")
 	f.BoolVar(&e.whole, "json", false, "print all that a model gets: result, logs and files")
 	return cmd
