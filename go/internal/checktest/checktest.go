@@ -2,6 +2,7 @@
 package checktest
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -21,21 +22,28 @@ func Path() string {
 }
 
 // Start is typecheck.Options.Start.
-func Start(args []string) (typecheck.Process, error) {
+func Start(args []string) (typecheck.Process, error) { return Launch(args) }
+
+// Launch starts the program with these arguments.
+func Launch(args []string) (*Process, error) {
 	if _, err := os.Stat(Path()); err != nil {
 		return nil, fmt.Errorf("the type checker is missing: run make checker: %w", err)
 	}
-	p := &process{cmd: exec.Command(Path(), args...)}
-	in, err := p.cmd.StdinPipe()
+	p := &Process{Cmd: exec.Command(Path(), args...)}
+	p.Cmd.Stderr = &p.said
+	in, err := p.Cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	out, err := p.cmd.StdoutPipe()
+	out, err := p.Cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
 	p.Writer, p.Reader = in, out
-	return p, p.cmd.Start()
+	if err := p.Cmd.Start(); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // New makes a checker that ends with the test. Its limits are wide: the machine may be slow.
@@ -45,17 +53,19 @@ func New(t testing.TB) *typecheck.Checker {
 	return c
 }
 
-type process struct {
+// Process is a luau-check that runs.
+type Process struct {
 	io.Reader
 	io.Writer
-	cmd *exec.Cmd
+	Cmd  *exec.Cmd
+	said bytes.Buffer
 }
 
 // Kill implements typecheck.Process.
-func (p *process) Kill() { _ = p.cmd.Process.Kill() } // it may have ended
+func (p *Process) Kill() { _ = p.Cmd.Process.Kill() } // it may have ended
 
 // Wait implements typecheck.Process.
-func (p *process) Wait() (int, string) {
-	_ = p.cmd.Wait() // the code says it
-	return p.cmd.ProcessState.ExitCode(), ""
+func (p *Process) Wait() (int, string) {
+	_ = p.Cmd.Wait() // the code says it
+	return p.Cmd.ProcessState.ExitCode(), p.said.String()
 }

@@ -39,10 +39,7 @@ func addSource(file []byte, section []string, values []assignment) ([]byte, erro
 	if bad := tomltext.CheckBounds(file); bad != nil {
 		return nil, bad
 	}
-	e := sectionEditor{text: file, section: section, values: values, newline: "\n"}
-	if bytes.Contains(file, []byte("\r\n")) {
-		e.newline = "\r\n"
-	}
+	e := sectionEditor{text: file, section: section, values: values, newline: newlineOf(file)}
 	if err := e.look(); err != nil {
 		return nil, err
 	}
@@ -179,7 +176,7 @@ func (e *sectionEditor) edited() []byte {
 		}
 		return e.replace(e.open, e.open, text)
 	case len(e.cuts) == 0:
-		return e.appended(e.text)
+		return appended(e.text, e.block(), e.newline)
 	}
 	first, headed := e.cuts[0], e.isHeader(e.cuts[0])
 	rest := slices.Clone(e.text)
@@ -190,7 +187,7 @@ func (e *sectionEditor) edited() []byte {
 		rest = slices.Delete(rest, e.withSpaceBefore(c), c.to)
 	}
 	if !headed { // lines of dotted keys: a header in their place would take the lines behind them
-		return e.appended(rest)
+		return appended(rest, e.block(), e.newline)
 	}
 	return slices.Concat(rest[:first.from], []byte(e.block()), rest[first.to:])
 }
@@ -223,14 +220,6 @@ func (e *sectionEditor) block() string {
 // inlined is the section as a part of the inline table above it.
 func (e *sectionEditor) inlined() string {
 	return dotted(e.section[len(e.above):]) + " = { " + join(e.values, ", ") + " }"
-}
-
-func (e *sectionEditor) appended(text []byte) []byte {
-	text = bytes.TrimRight(text, "\r\n")
-	if len(text) > 0 {
-		text = append(slices.Clip(text), e.newline+e.newline...)
-	}
-	return append(text, e.block()...)
 }
 
 // SectionOf is the name of a section as its header has it.

@@ -139,14 +139,8 @@ func (f *clientFile) add(name string, t *table) {
 		f.reader.fail(t.path, "is there a second time: a name is for one server")
 	}
 	f.clients.MCPServers[name] = f.server(t)
-	if rest := t.rest(); len(rest) > 0 {
-		for _, key := range sortedNames(rest) {
-			near := ""
-			if text := didYouMean(key, t.asked); strings.HasPrefix(text, " ") {
-				near = text
-			}
-			f.warn(t.at(key), "is not used"+near)
-		}
+	for _, key := range sortedNames(t.rest()) {
+		f.warn(t.at(key), "is not used"+nearest(key, t.asked))
 	}
 }
 

@@ -105,7 +105,7 @@ func (f *clientFile) predefined() map[string]string {
 func (f *clientFile) input(place []string, id string) string {
 	in, known := f.inputs[id]
 	if !known {
-		f.reader.fail(place, fmt.Sprintf("names the input %.60q, which inputs does not have%s", id, near(id, f.inputs)))
+		f.reader.fail(place, fmt.Sprintf("names the input %.60q, which inputs does not have%s", id, nearest(id, sortedNames(f.inputs))))
 		return ""
 	}
 	name := inputVariable(id)
@@ -126,13 +126,6 @@ func (f *clientFile) input(place []string, id string) string {
 		about = ", " + spelling.Clip(in.description, 80)
 	}
 	return f.reader.unsetVariable(place, name, fmt.Sprintf("needs the input %.60q%s: set the variable %s", id, about, name))
-}
-
-func near(name string, among map[string]input) string {
-	if found := spelling.Nearest(name, slices.Sorted(maps.Keys(among))); found != "" {
-		return fmt.Sprintf(" (did you mean %q?)", found)
-	}
-	return ""
 }
 
 // inputVariable is the variable for an input: API_KEY for api-key.

@@ -31,19 +31,10 @@ func (c *Condition) Holds(v any) bool {
 			return false
 		}
 	}
-	if c.In != nil && !contains(c.In, v) {
+	if c.In != nil && !slices.ContainsFunc(c.In, func(item any) bool { return reflect.DeepEqual(item, v) }) {
 		return false
 	}
 	return !c.MaxIsSaid || atMost(v, c.Max)
-}
-
-func contains(list []any, v any) bool {
-	for _, item := range list {
-		if reflect.DeepEqual(item, v) {
-			return true
-		}
-	}
-	return false
 }
 
 // atMost is exact for whole numbers that a float64 cannot hold.

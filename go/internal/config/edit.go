@@ -22,10 +22,7 @@ func AddToList(file []byte, table []string, key string, all []string) ([]byte, e
 	if bad := tomltext.CheckBounds(file); bad != nil {
 		return nil, bad
 	}
-	e := editor{text: file, table: table, path: append(slices.Clone(table), key), newline: "\n", insertAt: -1}
-	if bytes.Contains(file, []byte("\r\n")) {
-		e.newline = "\r\n"
-	}
+	e := editor{text: file, table: table, path: append(slices.Clone(table), key), newline: newlineOf(file), insertAt: -1}
 	for _, text := range all {
 		item, err := jsonvalue.Encode(text)
 		if err != nil {
@@ -177,9 +174,22 @@ func (e *editor) edited() []byte {
 		}
 		return slices.Concat(e.text[:e.insertAt], []byte(text), e.text[e.insertAt:])
 	}
-	text := bytes.TrimRight(e.text, "\r\n")
-	if len(text) > 0 {
-		text = append(slices.Clip(text), e.newline+e.newline...)
+	return appended(e.text, "["+dotted(e.table)+"]"+e.newline+e.assignment(e.path[len(e.path)-1:])+e.newline, e.newline)
+}
+
+// newlineOf is how a file ends its lines.
+func newlineOf(file []byte) string {
+	if bytes.Contains(file, []byte("\r\n")) {
+		return "\r\n"
 	}
-	return append(text, "["+dotted(e.table)+"]"+e.newline+e.assignment(e.path[len(e.path)-1:])+e.newline...)
+	return "\n"
+}
+
+// appended is a file with another table at its end, behind an empty line.
+func appended(file []byte, table, newline string) []byte {
+	file = bytes.TrimRight(file, "\r\n")
+	if len(file) > 0 {
+		file = append(slices.Clip(file), newline+newline...)
+	}
+	return append(file, table...)
 }

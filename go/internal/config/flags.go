@@ -13,13 +13,12 @@ import (
 
 // Flags are the sources that a command line names.
 type Flags struct {
-	MCP   []string // name=command or name=URL, as ParseMCPFlag reads them
-	APIs  []string // name=spec or spec, as ParseAPIFlag reads them
-	Dir   string   // where relative paths start; "" is the working directory
+	MCP   []string // name=command or name=URL
+	APIs  []string // name=spec or spec
 	Specs []string // arguments that are the same as APIs
 }
 
-// ParseFlags reads the sources of a command line. Two of one name are an error.
+// ParseFlags reads the sources of a command line, with paths from the working directory. Two of one name are an error.
 func ParseFlags(f Flags) (Sources, error) {
 	s := Sources{MCPServers: map[string]MCPServer{}, APIs: map[string]API{}}
 	taken := func(name string) error {
@@ -31,7 +30,7 @@ func ParseFlags(f Flags) (Sources, error) {
 	}
 	var errs []error
 	for _, text := range f.MCP {
-		name, server, err := ParseMCPFlag(text, f.Dir)
+		name, server, err := parseMCPFlag(text)
 		if err = errors.Join(err, taken(name)); err != nil {
 			errs = append(errs, err)
 			continue
@@ -39,7 +38,7 @@ func ParseFlags(f Flags) (Sources, error) {
 		s.MCPServers[name] = server
 	}
 	for _, text := range slices.Concat(f.APIs, f.Specs) {
-		name, api, err := ParseAPIFlag(text, f.Dir)
+		name, api, err := parseAPIFlag(text)
 		if err = errors.Join(err, taken(name)); err != nil {
 			errs = append(errs, err)
 			continue
@@ -49,9 +48,9 @@ func ParseFlags(f Flags) (Sources, error) {
 	return s, errors.Join(errs...)
 }
 
-// ParseMCPFlag reads the value of --mcp: a name with the address of a server, or with its command, which is split into
+// parseMCPFlag reads the value of --mcp: a name with the address of a server, or with its command, which is split into
 // words as a shell does, without variables and patterns. Errors do not show the command: it may hold a secret.
-func ParseMCPFlag(text, dir string) (name string, s MCPServer, err error) {
+func parseMCPFlag(text string) (name string, s MCPServer, err error) {
 	name, what, named := strings.Cut(text, "=")
 	if !named || !isFlagName(name) {
 		return "", s, errors.New(`--mcp needs NAME=COMMAND or NAME=URL, as "files=npx -y @modelcontextprotocol/server-filesystem ." or "remote=https://example.com/mcp"`)
@@ -71,12 +70,12 @@ func ParseMCPFlag(text, dir string) (name string, s MCPServer, err error) {
 		return "", s, fmt.Errorf("--mcp %s: needs a command or an address behind the =", name)
 	}
 	s = MCPServer{Command: words[0], Args: words[1:]}
-	s.startedIn(dir)
+	s.startedIn("")
 	return name, s, nil
 }
 
-// ParseAPIFlag reads the value of --api: a document with a name, or one whose file gives it the name.
-func ParseAPIFlag(text, dir string) (name string, a API, err error) {
+// parseAPIFlag reads the value of --api: a document with a name, or one whose file gives it the name.
+func parseAPIFlag(text string) (name string, a API, err error) {
 	name, spec, named := strings.Cut(text, "=")
 	if !named || !isFlagName(name) {
 		spec = text
@@ -91,7 +90,7 @@ func ParseAPIFlag(text, dir string) (name string, a API, err error) {
 		return "", a, fmt.Errorf("--api %s: the document %s", name, problem)
 	}
 	if !isAddress(spec) && !filepath.IsAbs(spec) {
-		spec = filepath.Join(dir, filepath.FromSlash(spec))
+		spec = filepath.Clean(filepath.FromSlash(spec))
 	}
 	return name, API{Spec: spec}, nil
 }

@@ -10,14 +10,14 @@ import (
 
 func TestParseMCPFlag(t *testing.T) {
 	for text, want := range map[string]MCPServer{
-		"x=npx -y server /tmp":                   {Command: "npx", Args: []string{"-y", "server", "/tmp"}, Cwd: "/srv/project", Transport: Stdio},
-		"x=  server  ":                           {Command: "server", Args: []string{}, Cwd: "/srv/project", Transport: Stdio},
-		"x=./bin/server 'a b' \"c \\\"d\\\" e\"": {Command: "/srv/project/bin/server", Args: []string{"a b", `c "d" e`}, Cwd: "/srv/project", Transport: Stdio},
-		"x=a=b c=d":                              {Command: "a=b", Args: []string{"c=d"}, Cwd: "/srv/project", Transport: Stdio},
+		"x=npx -y server /tmp":                   {Command: "npx", Args: []string{"-y", "server", "/tmp"}, Transport: Stdio},
+		"x=  server  ":                           {Command: "server", Args: []string{}, Transport: Stdio},
+		"x=./bin/server 'a b' \"c \\\"d\\\" e\"": {Command: "bin/server", Args: []string{"a b", `c "d" e`}, Transport: Stdio},
+		"x=a=b c=d":                              {Command: "a=b", Args: []string{"c=d"}, Transport: Stdio},
 		"x=https://example.com/mcp?a=b":          {URL: "https://example.com/mcp?a=b", Transport: StreamableHTTP},
 		"x=http://127.0.0.1:9000":                {URL: "http://127.0.0.1:9000", Transport: StreamableHTTP},
 	} {
-		name, got, err := ParseMCPFlag(text, "/srv/project")
+		name, got, err := parseMCPFlag(text)
 		require.NoError(t, err, text)
 		assert.Equal(t, "x", name)
 		assert.Equal(t, want, got, text)
@@ -34,7 +34,7 @@ func TestParseMCPFlag(t *testing.T) {
 		`x=a "secret-1`:            `--mcp x: has a " without its end`,
 		`x=a secret-1\`:            `--mcp x: ends with a backslash`,
 	} {
-		_, _, err := ParseMCPFlag(text, "")
+		_, _, err := parseMCPFlag(text)
 		assert.ErrorContains(t, err, want, text)
 		assert.NotContains(t, err.Error(), "secret-1")
 	}
@@ -62,18 +62,18 @@ func TestSplitWords(t *testing.T) {
 
 func TestParseAPIFlag(t *testing.T) {
 	for text, want := range map[string][2]string{
-		"petstore.yaml":                         {"petstore", "/srv/project/petstore.yaml"},
-		"specs/petstore.openapi.json":           {"petstore", "/srv/project/specs/petstore.openapi.json"},
+		"petstore.yaml":                         {"petstore", "petstore.yaml"},
+		"specs/petstore.openapi.json":           {"petstore", "specs/petstore.openapi.json"},
 		"/opt/pets.yml":                         {"pets", "/opt/pets.yml"},
-		"pets":                                  {"pets", "/srv/project/pets"},
-		"pets=spec.json":                        {"pets", "/srv/project/spec.json"},
-		"my pets=spec.json":                     {"my pets", "/srv/project/spec.json"},
-		"./a=b.yaml":                            {"a=b", "/srv/project/a=b.yaml"},
+		"pets":                                  {"pets", "pets"},
+		"pets=spec.json":                        {"pets", "spec.json"},
+		"my pets=spec.json":                     {"my pets", "spec.json"},
+		"./a=b.yaml":                            {"a=b", "a=b.yaml"},
 		"https://example.com/v1/pets.json?a=b":  {"pets", "https://example.com/v1/pets.json?a=b"},
 		"pets=https://example.com/openapi.json": {"pets", "https://example.com/openapi.json"},
-		"api.v1.yaml":                           {"api.v1", "/srv/project/api.v1.yaml"},
+		"api.v1.yaml":                           {"api.v1", "api.v1.yaml"},
 	} {
-		name, got, err := ParseAPIFlag(text, "/srv/project")
+		name, got, err := parseAPIFlag(text)
 		require.NoError(t, err, text)
 		assert.Equal(t, want, [2]string{name, got.Spec}, text)
 	}
@@ -86,7 +86,7 @@ func TestParseAPIFlag(t *testing.T) {
 		"pets=ftp://x/y":                      "--api pets: the document must be a path",
 		"pets=https://":                       "--api pets: the document names no host",
 	} {
-		_, _, err := ParseAPIFlag(text, "")
+		_, _, err := parseAPIFlag(text)
 		assert.ErrorContains(t, err, want, text)
 	}
 }

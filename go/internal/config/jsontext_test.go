@@ -28,6 +28,14 @@ func TestPlainJSON(t *testing.T) {
 	}
 }
 
+// A file of brackets is refused, and the stack holds.
+func TestDeepJSON(t *testing.T) {
+	for _, brackets := range []string{"[", "/**/[", `{"a":`} {
+		_, err := ParseClients([]byte(strings.Repeat(brackets, mostText/len(brackets))), ClientOptions{})
+		require.ErrorContains(t, err, "nested", brackets)
+	}
+}
+
 func TestJSONPlaces(t *testing.T) {
 	p := findJSONPlaces([]byte("{\n  \"a\": [1,\n   {\"b\\u0063\": 2}],\n \"ü\": 1, \"d\" : {}}"))
 	for _, want := range []struct {

@@ -26,12 +26,3 @@ func (p Pattern) Matches(name string) bool {
 	}
 	return at == len(pattern)
 }
-
-func matchesAny(patterns []Pattern, name string) bool {
-	for _, p := range patterns {
-		if p.Matches(name) {
-			return true
-		}
-	}
-	return false
-}

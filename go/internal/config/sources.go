@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -48,7 +49,8 @@ type MCPServer struct {
 
 // Allows says whether a server's tool may be seen and called.
 func (s *MCPServer) Allows(tool string) bool {
-	return (s.Allow == nil || matchesAny(s.Allow, tool)) && !matchesAny(s.Deny, tool)
+	fits := func(p Pattern) bool { return p.Matches(tool) }
+	return (s.Allow == nil || slices.ContainsFunc(s.Allow, fits)) && !slices.ContainsFunc(s.Deny, fits)
 }
 
 // AuthType is a way to show who calls.
@@ -110,24 +112,6 @@ type Filter struct {
 	Tags       []Pattern
 	Paths      []Pattern
 	Operations []Pattern
-}
-
-// Empty says that nothing is named.
-func (f *Filter) Empty() bool { return len(f.Tags)+len(f.Paths)+len(f.Operations) == 0 }
-
-// Selects says whether an operation is among those that are named.
-func (f *Filter) Selects(operation, path string, tags []string) bool {
-	for _, tag := range tags {
-		if matchesAny(f.Tags, tag) {
-			return true
-		}
-	}
-	return matchesAny(f.Paths, path) || matchesAny(f.Operations, operation)
-}
-
-// Allows says whether an operation may be seen and called.
-func (a *API) Allows(operation, path string, tags []string) bool {
-	return (a.Include.Empty() || a.Include.Selects(operation, path, tags)) && !a.Exclude.Selects(operation, path, tags)
 }
 
 // Override puts sources in the place of those with the same name.

@@ -81,7 +81,7 @@ func secretArguments(args []string) (list []string) {
 		if header, text, is := strings.Cut(bare, ":"); is && redact.SecretName(header) {
 			list = append(list, secretValues(map[string]string{header: strings.TrimSpace(text)})...)
 		}
-		if at := strings.Index(arg, "://"); at >= 0 {
+		if strings.Contains(arg, "://") {
 			list = append(list, secretsOfAddress(arg)...)
 		}
 	}
@@ -129,10 +129,12 @@ func (s *MCPServer) ClearText() (keys []string) {
 func (a *API) ClearText() []string {
 	like := MCPServer{Headers: a.Headers, URL: a.Spec}
 	keys := like.ClearText()
-	for _, text := range a.Auth.secrets() {
-		if text != "" && !strings.Contains(text, "${") {
-			keys = append(keys, "auth")
-		}
+	secrets := a.Auth.secrets()
+	for _, auth := range a.Schemes {
+		secrets = append(secrets, auth.secrets()...)
+	}
+	if slices.ContainsFunc(secrets, func(text string) bool { return text != "" && !strings.Contains(text, "${") }) {
+		keys = append(keys, "auth")
 	}
 	return keys
 }

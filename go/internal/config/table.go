@@ -135,11 +135,7 @@ func (t *table) texts(key string) map[string]string {
 func (t *table) oneOf(key string, allowed ...string) string {
 	v, is := value[string](t, key, "a string")
 	if is && !slices.Contains(allowed, v) {
-		near := spelling.Nearest(v, allowed)
-		if near != "" {
-			near = fmt.Sprintf(" (did you mean %q?)", near)
-		}
-		t.fail(key, "must be one of "+strings.Join(allowed, ", ")+near)
+		t.fail(key, "must be one of "+strings.Join(allowed, ", ")+nearest(v, allowed))
 		return ""
 	}
 	return v
@@ -217,11 +213,19 @@ func (t *table) end() {
 }
 
 func didYouMean(name string, known []string) string {
-	if near := spelling.Nearest(name, known); near != "" {
-		return fmt.Sprintf(" (did you mean %q?)", near)
+	if near := nearest(name, known); near != "" {
+		return near
 	}
 	if len(known) > 0 && len(known) <= 12 {
 		return "; known are " + strings.Join(known, ", ")
+	}
+	return ""
+}
+
+// nearest asks whether another name was meant; "" where none is near.
+func nearest(name string, among []string) string {
+	if found := spelling.Nearest(name, among); found != "" {
+		return fmt.Sprintf(" (did you mean %q?)", found)
 	}
 	return ""
 }

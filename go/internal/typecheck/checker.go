@@ -119,12 +119,6 @@ func (c *Checker) await(ctx context.Context) error {
 	return nil
 }
 
-// Warm loads definitions before the first script needs them.
-func (c *Checker) Warm(ctx context.Context, d Definitions) error {
-	_, err := c.Check(ctx, Request{Definitions: d})
-	return err
-}
-
 // keeps says whether an outcome holds for the next time, too.
 func keeps(err error) bool {
 	var f *Failure

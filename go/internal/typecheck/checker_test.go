@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/hukilau/hukilau/go/internal/checktest"
 	"github.com/hukilau/hukilau/go/internal/typecheck"
 )
 
@@ -96,11 +97,11 @@ func TestAProcessThatHangs(t *testing.T) {
 }
 
 // stop halts a process, all its threads.
-func stop(t *testing.T, p *process) {
+func stop(t *testing.T, p *checktest.Process) {
 	t.Helper()
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGSTOP))
+	require.NoError(t, p.Cmd.Process.Signal(syscall.SIGSTOP))
 	require.Eventually(t, func() bool {
-		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.cmd.Process.Pid))
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.Cmd.Process.Pid))
 		require.NoError(t, err)
 		for _, thread := range threads {
 			text, err := os.ReadFile(thread)
@@ -294,7 +295,7 @@ func TestAnIdleProcessEnds(t *testing.T) {
 	c, seen := checker(t, typecheck.Options{Idle: time.Millisecond})
 	requireWorks(t, c)
 	p := seen.last()
-	require.Eventually(t, func() bool { return p.cmd.Process.Signal(syscall.Signal(0)) != nil }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return p.Cmd.Process.Signal(syscall.Signal(0)) != nil }, time.Minute, time.Millisecond)
 	requireWorks(t, c)
 	require.Equal(t, 2, seen.count())
 	require.Empty(t, seen.warned())
@@ -391,7 +392,7 @@ func TestModules(t *testing.T) {
 // The process is for one parent: what it cannot read ends it.
 func TestGarbage(t *testing.T) {
 	for _, input := range []string{"garbage\n", "{}\n", `{"op":"check"}` + "\n", "[" + strings.Repeat("[", 100_000) + "\n"} {
-		p, err := start(program(t), nil)
+		p, err := checktest.Launch(nil)
 		require.NoError(t, err)
 		_, err = p.Write([]byte(input))
 		require.NoError(t, err)

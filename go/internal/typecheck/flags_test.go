@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/hukilau/hukilau/go/internal/checktest"
 	"github.com/hukilau/hukilau/go/internal/typecheck"
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
@@ -16,7 +17,7 @@ var experimental = []string{"LuauInstantiateInSubtyping", "LuauFixIndexerSubtypi
 
 // The written list of the checker is what Luau has, and nothing else is on.
 func TestFastFlags(t *testing.T) {
-	out, err := exec.Command(program(t), "--flags").Output()
+	out, err := exec.Command(checktest.Path(), "--flags").Output()
 	require.NoError(t, err)
 	on := 0
 	for line := range strings.Lines(string(out)) {

@@ -1,12 +1,8 @@
 package typecheck_test
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
@@ -15,59 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/hukilau/hukilau/go/internal/checktest"
 	"github.com/hukilau/hukilau/go/internal/typecheck"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// program is the real checker.
-func program(t testing.TB) string {
-	t.Helper()
-	path, err := filepath.Abs("../../../build/bin/luau-check")
-	require.NoError(t, err)
-	_, err = os.Stat(path)
-	require.NoError(t, err, "the type checker is missing: run make checker")
-	return path
-}
-
-// process is a luau-check as main starts it.
-type process struct {
-	io.Reader
-	io.Writer
-	cmd    *exec.Cmd
-	stderr bytes.Buffer
-	waited chan struct{}
-}
-
-func start(path string, args []string) (*process, error) {
-	p := &process{cmd: exec.Command(path, args...), waited: make(chan struct{})}
-	p.cmd.Stderr = &p.stderr
-	in, err := p.cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	p.Reader, p.Writer = out, in
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-func (p *process) Kill() { _ = p.cmd.Process.Kill() }
-
-func (p *process) Wait() (int, string) {
-	_ = p.cmd.Wait()
-	return p.cmd.ProcessState.ExitCode(), p.stderr.String()
-}
-
 // started is what a test sees of the processes of its Checker.
 type started struct {
 	mu       sync.Mutex
-	list     []*process
+	list     []*checktest.Process
 	warnings []string
 }
 
@@ -77,7 +30,7 @@ func (s *started) count() int {
 	return len(s.list)
 }
 
-func (s *started) last() *process {
+func (s *started) last() *checktest.Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.list[len(s.list)-1]
@@ -91,7 +44,7 @@ func (s *started) warned() []string {
 
 // resident is the memory of the last process in MiB.
 func (s *started) resident(t testing.TB) int {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.last().cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.last().Cmd.Process.Pid))
 	require.NoError(t, err)
 	var size, pages int
 	_, err = fmt.Sscan(string(text), &size, &pages)
@@ -102,9 +55,9 @@ func (s *started) resident(t testing.TB) int {
 // checker makes a Checker over the real program. Its limits are wide: the machine may be slow.
 func checker(t testing.TB, o typecheck.Options) (*typecheck.Checker, *started) {
 	t.Helper()
-	path, seen := program(t), &started{}
+	seen := &started{}
 	o.Start = func(args []string) (typecheck.Process, error) {
-		p, err := start(path, args)
+		p, err := checktest.Launch(args)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +81,7 @@ func checker(t testing.TB, o typecheck.Options) (*typecheck.Checker, *started) {
 	t.Cleanup(func() {
 		c.Close()
 		for _, p := range seen.list {
-			require.ErrorIs(t, p.cmd.Process.Signal(syscall.Signal(0)), os.ErrProcessDone)
+			require.ErrorIs(t, p.Cmd.Process.Signal(syscall.Signal(0)), os.ErrProcessDone)
 		}
 	})
 	return c, seen

@@ -10,7 +10,6 @@ const script = "=script"
 type hello struct {
 	Program  string `json:"luau_check"`
 	Protocol int    `json:"protocol"`
-	Luau     string `json:"luau"`
 }
 
 type loadRequest struct {

@@ -15,7 +15,7 @@ struct lc_text
 // One thing that a check found. Lines and columns begin at 1; columns count bytes.
 struct lc_finding
 {
-    lc_text kind, module;
+    lc_text kind;
     uint32_t line, column, endLine, endColumn;
     uint32_t declared; // 1: it is about something that the definitions or Luau's own library declare
     lc_text path;      // the expression that it is about, "sdk.files.read"; empty: none that has a name

@@ -218,7 +218,6 @@ Findings Definitions::findings(const std::string& module, const CheckResult& res
             continue;
         Finding f;
         f.kind = get<SyntaxError>(error) ? "syntax" : "module_cycle";
-        f.module = module;
         f.location = error.location;
         f.text = get<SyntaxError>(error) ? get<SyntaxError>(error)->message : toString(error);
         if (auto* cycle = get<ModuleHasCyclicDependency>(error))

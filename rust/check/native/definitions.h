@@ -35,10 +35,6 @@ public:
     void clear();
     // Why the module that a script calls `name` was not found; "" where it was not asked for.
     std::string reason(const std::string& name) const;
-    size_t count() const
-    {
-        return texts.size();
-    }
 
 private:
     std::unordered_map<std::string, std::string> texts;

@@ -17,7 +17,6 @@ namespace lc
 namespace
 {
 
-constexpr size_t kMostFindings = 200;
 constexpr size_t kLongestText = 2000;
 
 std::vector<std::string> globalNames(const Subject& s)
@@ -360,11 +359,11 @@ struct Explainer
     }
     void operator()(const FunctionRequiresSelf&)
     {
-        f.kind = "colon";
+        method("colon");
     }
     void operator()(const FunctionDoesNotTakeSelf&)
     {
-        f.kind = "dot";
+        method("dot");
     }
     // Functions need not say what they return, and may end by a call that never does.
     void operator()(const FunctionExitsWithoutReturning&)
@@ -456,7 +455,6 @@ Findings explain(const Subject& s)
         if (containsParseErrorName(error) || returns)
             continue;
         Explainer explainer{s, error, {}, {}};
-        explainer.f.module = s.module.name;
         explainer.f.location = error.location;
         visit(explainer, error.data);
         if (explainer.f.kind == "other")

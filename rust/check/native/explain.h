@@ -18,6 +18,9 @@ struct Subject
     const Luau::Scope& globals;
 };
 
+// So many findings of one script are enough.
+constexpr size_t kMostFindings = 200;
+
 Findings explain(const Subject& subject);
 
 // The fields of table literals that their expected types do not have, and those by a key in brackets: Luau lets them

@@ -36,7 +36,6 @@ void report(const Findings& findings, const lc_host* host)
             names.push_back(view(name));
         lc_finding c{};
         c.kind = view(f.kind);
-        c.module = view(f.module);
         c.line = f.location.begin.line + 1;
         c.column = f.location.begin.column + 1;
         c.endLine = f.location.end.line + 1;

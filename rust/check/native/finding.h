@@ -14,7 +14,6 @@ namespace lc
 struct Finding
 {
     std::string kind;
-    std::string module;
     Luau::Location location;
     bool declared = false;
     std::string path, field, name, wanted, given, text;

@@ -16,7 +16,6 @@ namespace
 {
 
 constexpr int kDeepest = 50; // tables in tables
-constexpr size_t kMostFindings = 200;
 
 using Tables = std::vector<const TableType*>;
 
@@ -202,7 +201,6 @@ struct Literals
     {
         Finding f;
         f.kind = kind;
-        f.module = s.module.name;
         f.location = expr->location;
         f.path = at.path;
         f.field = at.field;
@@ -229,7 +227,6 @@ void unknownKey(const Subject& s, const AstExprIndexExpr* expr, Findings& findin
     }
     Finding f;
     f.kind = s.tree.calleeAt(expr->location) ? "unknown_function" : "unknown_field";
-    f.module = s.module.name;
     f.location = key->location;
     f.declared = true;
     f.path = chain(expr->expr);

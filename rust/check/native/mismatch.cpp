@@ -1,5 +1,6 @@
 #include "mismatch.h"
 
+#include "tree.h"
 #include "types.h"
 
 #include <algorithm>
@@ -67,13 +68,6 @@ static bool covers(TypeId wanted, TypeId given, int& steps)
     return one && one->type == (get<StringSingleton>(singleton) ? PrimitiveType::String : PrimitiveType::Boolean);
 }
 
-static void descend(Finding& f, const std::string& name)
-{
-    if (!f.field.empty() && name[0] != '[')
-        f.field += '.';
-    f.field += name;
-}
-
 // "Property 'x' is not compatible." says where in a table an inner mismatch is.
 static std::string propertyOf(const std::string& reason)
 {
@@ -118,9 +112,9 @@ void explainMismatch(const TypeMismatch& mismatch, Finding& f)
             break;
         std::string property = propertyOf(e->reason);
         if (!property.empty() && property[0] != '[')
-            descend(f, property);
+            extendField(f.field, property);
         else if (property == "[indexer value]")
-            descend(f, "[]");
+            extendField(f.field, "");
         if (auto* missing = get<MissingProperties>(*e->error))
             return explainMissing(*missing, f);
         auto* inner = get<TypeMismatch>(*e->error);

@@ -80,7 +80,7 @@ private:
     std::set<std::string> assigned, assignedFields;
 };
 
-// The path of a field in another one.
+// The path of a field in another one; "" is an item of a list.
 void extendField(std::string& path, const std::string& name);
 
 // "sdk.files.read" of an expression that is a chain of names, "sdk.files.read(...)" of a call; "" of another.

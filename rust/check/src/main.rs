@@ -63,7 +63,7 @@ fn print_flags() {
 fn serve(dog: &Watchdog) -> std::io::Result<()> {
     let mut pipes = Pipes { input: std::io::stdin().lock(), output: std::io::stdout().lock() };
     let mut sets = HashMap::new();
-    pipes.write(&Hello { luau_check: env!("CARGO_PKG_VERSION"), protocol: PROTOCOL, luau: "0.720" })?;
+    pipes.write(&Hello { luau_check: env!("CARGO_PKG_VERSION"), protocol: PROTOCOL })?;
     while let Some(line) = pipes.read()? {
         let request = serde_json::from_slice(&line).map_err(std::io::Error::other)?;
         let answer = answer(request, &mut sets, &mut pipes, dog);

@@ -29,7 +29,6 @@ impl Text {
 #[repr(C)]
 struct RawFinding {
     kind: Text,
-    module: Text,
     line: u32,
     column: u32,
     end_line: u32,
@@ -74,7 +73,7 @@ unsafe extern "C" {
     fn lc_forget(definitions: *mut RawDefinitions);
 }
 
-/// The exit codes of native/check.h.
+/// The exit code of native/check.h that is given from here.
 pub const EXIT_TIMEOUT: i32 = 3;
 
 /// How a check ended.
@@ -113,7 +112,6 @@ unsafe extern "C" fn found(context: *mut c_void, raw: *const RawFinding) {
         };
         context.findings.push(Finding {
             kind: raw.kind.string(),
-            module: raw.module.string(),
             line: raw.line,
             column: raw.column,
             end_line: raw.end_line,

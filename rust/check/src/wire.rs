@@ -8,7 +8,6 @@ pub const PROTOCOL: u32 = 1;
 pub struct Hello {
     pub luau_check: &'static str,
     pub protocol: u32,
-    pub luau: &'static str,
 }
 
 #[derive(Deserialize)]
@@ -67,10 +66,9 @@ pub enum Module {
     Missing(String),
 }
 
-#[derive(Serialize, Default)]
+#[derive(Serialize)]
 pub struct Finding {
     pub kind: String,
-    pub module: String,
     pub line: u32,
     pub column: u32,
     pub end_line: u32,

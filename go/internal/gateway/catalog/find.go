@@ -1,26 +1,21 @@
 package catalog
 
 import (
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/spelling"
+	"github.com/hukilau/hukilau/go/internal/units"
 )
 
 // maxNamed is how many names a message lists.
 const maxNamed = 8
 
-// UnknownError says that a source or a function does not exist, and what may have been meant.
-type UnknownError struct {
-	Name    string // as it was asked for
-	Nearest string // in full; "" where nothing is near
-	text    string
-}
-
-func (e *UnknownError) Error() string { return e.text }
-
 // Find finds a function by its full name: "source.function" in either spelling of each, with or without "sdk." in
-// front, or the alias of an operation. The error is an *UnknownError.
+// front, or the alias of an operation. The error says what may have been meant.
 func (c *Catalog) Find(name string) (*Callable, error) {
 	for _, rest := range []string{name, strings.TrimPrefix(name, "sdk.")} {
 		if f := c.find(rest); f != nil {
@@ -28,23 +23,26 @@ func (c *Catalog) Find(name string) (*Callable, error) {
 		}
 	}
 	rest := strings.TrimPrefix(name, "sdk.")
-	if c.Source(rest) != nil {
-		return nil, c.unknownName(rest)
+	if source := c.Source(rest); source != nil {
+		return nil, errors.New(clip(rest) + " is a source, not a function: name one of its functions, as in " + source.example())
 	}
 	if scope, function := c.split(rest); scope != nil {
 		return nil, scope.Unknown(function)
 	}
 	source, function, dotted := strings.Cut(rest, ".")
 	if !dotted {
-		return nil, c.unknownName(rest)
+		return nil, c.Unknown(rest)
 	}
-	if err := c.absent(source); err != nil {
-		return nil, err
+	for i := range len(rest) { // names may have dots
+		if rest[i] == '.' {
+			if err := c.absent(rest[:i]); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if near := c.Source(c.nearestSource(source)); near != nil {
 		if f := near.Function(function); f != nil {
-			return nil, &UnknownError{Name: name, Nearest: f.FullName(), text: "there is no source sdk." + clip(source) +
-				", did you mean sdk." + f.FullName() + "?"}
+			return nil, fmt.Errorf("there is no source sdk.%s, did you mean sdk.%s?", clip(source), f.FullName())
 		}
 	}
 	return nil, c.Unknown(source)
@@ -79,14 +77,6 @@ func (c *Catalog) split(name string) (*Scope, string) {
 	return nil, ""
 }
 
-// unknownName is about a name without a dot, which may mean a source, an operation or a function of any source.
-func (c *Catalog) unknownName(name string) error {
-	if c.Source(name) != nil {
-		return &UnknownError{Name: name, text: clip(name) + " is a source, not a function: name one of its functions, as in " + c.Source(name).example()}
-	}
-	return c.Unknown(name)
-}
-
 func (s *Scope) example() string {
 	if len(s.Callables) == 0 {
 		return "sdk." + s.Ident + ".<function> (it has none now)"
@@ -101,7 +91,7 @@ func (c *Catalog) absent(name string) error {
 	}
 	for _, e := range c.expected {
 		if e.Name == name || c.Ident(e) == name {
-			return &UnknownError{Name: name, text: "nothing is known of the source " + path("sdk", c.Ident(e)) + " now: " + c.why(e)}
+			return fmt.Errorf("nothing is known of the source %s now: %s", path("sdk", c.Ident(e)), c.why(e))
 		}
 	}
 	return nil
@@ -112,85 +102,66 @@ func (c *Catalog) Unknown(name string) error {
 	if err := c.absent(name); err != nil {
 		return err
 	}
-	e := &UnknownError{Name: name, text: "there is no source sdk." + clip(name)}
-	if c.inSources(name, e) {
-		return e
+	if functions := c.inSources(name); len(functions) > 0 {
+		return fmt.Errorf("there is no sdk.%s, did you mean %s?", clip(name), strings.Join(functions, " or "))
 	}
+	text := "there is no source sdk." + clip(name)
 	if near := c.nearestSource(name); near != "" {
-		e.Nearest = near
-		e.text += ", did you mean " + path("sdk", near) + "?"
-		return e
+		return errors.New(text + ", did you mean " + path("sdk", near) + "?")
 	}
-	if near := spelling.Nearest(name, keysOf(c.aliases)); near != "" {
-		e.Nearest = c.aliases[near].FullName()
-		e.text += ", did you mean sdk." + e.Nearest + "?"
-		return e
+	if near := nearest(name, c.aliases); near != "" {
+		return errors.New(text + ", did you mean sdk." + c.aliases[near].FullName() + "?")
 	}
 	if len(c.scopes) == 0 {
-		e.text += ": there are no sources"
-		return e
+		return errors.New(text + ": there are no sources")
 	}
 	var names []string
 	for _, scope := range c.scopes[:min(len(c.scopes), maxNamed)] {
 		names = append(names, scope.Ident)
 	}
-	e.text += "; the sources are " + strings.Join(names, ", ")
+	text += "; the sources are " + strings.Join(names, ", ")
 	if more := len(c.scopes) - maxNamed; more > 0 {
-		e.text += " and " + count(more, "other")
+		text += " and " + units.Counted(more, "other")
 	}
-	return e
+	return errors.New(text)
 }
 
-// inSources says which sources have a function of the name, where any has.
-func (c *Catalog) inSources(name string, e *UnknownError) bool {
-	var names []string
+// inSources are the functions of that name, of the first sources that have one.
+func (c *Catalog) inSources(name string) (functions []string) {
 	for _, scope := range c.scopes {
-		if f := scope.byKey[name]; f != nil && len(names) < maxNamed {
-			names = append(names, "sdk."+f.FullName())
+		if f := scope.byKey[name]; f != nil && len(functions) < maxNamed {
+			functions = append(functions, "sdk."+f.FullName())
 		}
 	}
-	if len(names) == 0 {
-		return false
-	}
-	e.Nearest = strings.TrimPrefix(names[0], "sdk.")
-	e.text = "there is no sdk." + clip(name) + ", did you mean " + strings.Join(names, " or ") + "?"
-	return true
+	return functions
 }
 
 // Unknown is the error for a function that the source does not have.
 func (s *Scope) Unknown(name string) error {
-	e := &UnknownError{Name: s.Ident + "." + name, text: "there is no function sdk." + s.Ident + "." + clip(name)}
-	near := spelling.Nearest(name, keysOf(s.byKey))
+	text := "there is no function sdk." + s.Ident + "." + clip(name)
+	near := nearest(name, s.byKey)
 	switch {
 	case near != "":
-		e.Nearest = s.byKey[near].FullName()
-		e.text += ", did you mean " + s.byKey[near].Ident + "?"
+		text += ", did you mean " + s.byKey[near].Ident + "?"
 	case len(s.Callables) == 0:
-		e.text += ": " + s.Ident + " has no functions now"
+		text += ": " + s.Ident + " has no functions now"
 	case len(s.Callables) <= maxNamed:
 		var names []string
 		for _, f := range s.Callables {
 			names = append(names, f.Ident)
 		}
-		e.text += "; " + s.Ident + " has " + strings.Join(names, ", ")
+		text += "; " + s.Ident + " has " + strings.Join(names, ", ")
 	default:
-		e.text += "; " + s.Ident + " has " + count(len(s.Callables), "function") + ", which can be listed and searched"
+		text += "; " + s.Ident + " has " + units.Counted(len(s.Callables), "function") + ", which can be listed and searched"
 	}
-	return e
+	return errors.New(text)
 }
 
-func (c *Catalog) nearestSource(name string) string {
-	return spelling.Nearest(name, keysOf(c.byKey))
-}
+func (c *Catalog) nearestSource(name string) string { return nearest(name, c.byKey) }
 
-// keysOf are sorted, so that of two names that are as near the same one is always meant.
-func keysOf[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
+// nearest compares in the order of names, so that of two that are as near the same one is always meant.
+func nearest[V any](name string, among map[string]V) string {
+	return spelling.Nearest(name, slices.Sorted(maps.Keys(among)))
 }
 
 // path writes the access to a member, with a dot where that is possible.

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// MaxIdent is the length of the longest name that scripts get.
-const MaxIdent = 64
+// maxIdent is the length of the longest name that scripts get.
+const maxIdent = 64
 
 // The suffix of a name that is not its owner's alone: an underscore and so many digits of a hash.
 const (
@@ -20,8 +20,8 @@ const (
 var keywords = setOf(`and break do else elseif end false for function if in local nil not or repeat return then true
 	until while`)
 
-// builtins are the global names of Luau, those that the gateway gives to every script, and those that definitions
-// cannot declare.
+// builtins are the global names that no source may have: those of Luau, those that the gateway gives to every script,
+// and those that definitions cannot declare.
 var builtins = setOf(`_G _VERSION assert bit32 buffer collectgarbage coroutine debug error gcinfo getfenv getmetatable
 	integer io ipairs loadstring math module newproxy next os package pairs pcall print rawequal rawget rawlen rawset
 	require select setfenv setmetatable shared string table task tonumber tostring type typeof unpack utf8 vector xpcall
@@ -35,9 +35,9 @@ func setOf(words string) map[string]bool {
 	return set
 }
 
-// IsIdent says whether a text can stand behind a dot in Luau and is no longer than MaxIdent.
+// IsIdent says whether a text can stand behind a dot in Luau and is no longer than what scripts get.
 func IsIdent(name string) bool {
-	if name == "" || len(name) > MaxIdent || name[0] >= '0' && name[0] <= '9' || keywords[name] {
+	if name == "" || len(name) > maxIdent || name[0] >= '0' && name[0] <= '9' || keywords[name] {
 		return false
 	}
 	for i := range len(name) {
@@ -48,15 +48,12 @@ func IsIdent(name string) bool {
 	return true
 }
 
-// IsBuiltin says whether a global name belongs to Luau or to the gateway, so that no source may have it.
-func IsBuiltin(name string) bool { return builtins[name] }
-
 func isWord(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
 // Sanitise makes an identifier of any name: each character that is none of Luau's becomes an underscore, and a
-// digit or a keyword gets one in front. What it gives may be longer than MaxIdent by the length of the name.
+// digit or a keyword gets one in front. What it gives may be longer than an identifier by the length of the name.
 func Sanitise(name string) string {
 	var b strings.Builder
 	if name == "" || name[0] >= '0' && name[0] <= '9' || keywords[name] {
@@ -135,7 +132,7 @@ func suffixed(ident string, m named, free func(string) bool) string {
 	digits := hex.EncodeToString(sum[:])
 	name := ""
 	for n := shortSuffix; n <= longSuffix; n++ {
-		name = ident[:min(len(ident), MaxIdent-1-n)] + "_" + digits[:n]
+		name = ident[:min(len(ident), maxIdent-1-n)] + "_" + digits[:n]
 		if free(name) {
 			break
 		}

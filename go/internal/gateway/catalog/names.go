@@ -1,9 +1,6 @@
 package catalog
 
-import (
-	"strconv"
-	"sync"
-)
+import "sync"
 
 // maxRemembered bounds the names that are kept of functions which a source no longer has.
 const maxRemembered = 20000
@@ -159,7 +156,7 @@ func scopeOf(previous *Catalog, s *Source, ident string, names memory) (*Scope, 
 	if old := previous.byKey[ident]; old != nil && old.Source == s && old.Ident == ident {
 		return old, names
 	}
-	scope := &Scope{Source: s, Ident: ident, Global: !IsBuiltin(ident)}
+	scope := &Scope{Source: s, Ident: ident, Global: !builtins[ident]}
 	scope.hash = sync.OnceValue(scope.fingerprint)
 	members := functionMembers(s)
 	idents := assign(members, names)
@@ -259,12 +256,4 @@ func (s *Scope) Memo(key any, make func() any) any {
 		once, _ = s.memo.LoadOrStore(key, sync.OnceValue(make))
 	}
 	return once.(func() any)()
-}
-
-// count is a number with what is counted, in the plural where it must be.
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return strconv.Itoa(n) + " " + what
 }

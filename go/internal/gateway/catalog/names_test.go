@@ -52,7 +52,7 @@ func TestCollidingNames(t *testing.T) {
 	assert.Equal(t, "get_user", one.Function("get_user").Name, "an identifier is its own")
 	assert.Regexp(t, `^get_user_[0-9a-f]{6}$`, one.Function("get-user").Ident)
 	assert.Equal(t, "Get_User", one.Function("Get.User").Ident)
-	assert.Len(t, one.Function(long).Ident, MaxIdent)
+	assert.Len(t, one.Function(long).Ident, maxIdent)
 	assert.Equal(t, long, one.Function(one.Function(long).Ident).Name, "the server gets the original name")
 
 	slices.Reverse(tools)
@@ -200,6 +200,23 @@ func TestUnknown(t *testing.T) {
 	assert.EqualError(t, err, "there is no source sdk.a: there are no sources")
 	_, err = c.Find(strings.Repeat("\xff.", 100_000))
 	assert.Less(t, len(err.Error()), 400)
+}
+
+// Names do not depend on which source is there first, and one that is not there yet is told with the reason.
+func TestExpectedSources(t *testing.T) {
+	expected := []Expected{{"my.srv", MCP}, {"my srv", MCP}, {"pets", OpenAPI}}
+	c := Expecting(nil, expected, func(e Expected) string { return e.Name + " is starting" })
+	ident := c.Ident(expected[1])
+	require.Regexp(t, `^my_srv_[0-9a-f]{6}$`, ident)
+	one := New(c, []*Source{server("my srv", "a")})
+	assert.Equal(t, ident, one.Source("my srv").Ident, "also where it is alone")
+	assert.Equal(t, ident, Expecting(one, expected[1:], nil).Ident(expected[1]), "also where it is expected alone")
+	for _, name := range []string{"sdk.pets.list", "pets", "pets.list"} {
+		_, err := one.Find(name)
+		assert.EqualError(t, err, "nothing is known of the source sdk.pets now: pets is starting", name)
+	}
+	_, err := one.Find("my.srv.a")
+	assert.EqualError(t, err, "nothing is known of the source sdk."+c.Ident(expected[0])+" now: my.srv is starting")
 }
 
 func TestFingerprints(t *testing.T) {

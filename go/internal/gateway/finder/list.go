@@ -79,13 +79,10 @@ func readCursor(cursor string) (string, error) {
 }
 
 func (i *Index) listed(o ListOptions) func(*catalog.Callable) bool {
-	var source *catalog.Scope
-	if o.Source != "" {
-		source = i.catalog.Source(o.Source)
-	}
+	chosen := among(i.catalog, o.Source, o.Tag)
 	asked := strings.Fields(strings.ToLower(o.Text))
 	return func(f *catalog.Callable) bool {
-		if o.Source != "" && f.Scope != source || o.Tag != "" && !hasTag(f, o.Tag) {
+		if !chosen(f) {
 			return false
 		}
 		if len(asked) == 0 {

@@ -64,9 +64,11 @@ func (r *reader) word(word string, weight float32) *posting {
 	return at
 }
 
+var separators = strings.NewReplacer("_", "", "-", "", ".", "")
+
 // joined adds a name as one word, for those who write it so.
 func (r *reader) joined(name string) {
-	word := clipWord(strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name)))
+	word := clipWord(strings.ToLower(separators.Replace(name)))
 	if r.found[word] == nil {
 		r.word(word, inWholeName)
 	}
@@ -165,7 +167,7 @@ func values(s map[string]any) []string {
 	return texts
 }
 
-// types_ adds the definitions that were referred to, and those that they refer to, the near ones first.
+// definitions adds the definitions that were referred to, and those that they refer to, the near ones first.
 func (r *reader) definitions(defs map[string]any, weight float32) {
 	seen := map[string]bool{}
 	for todo := r.refs; len(todo) > 0 && len(seen) < maxTypes; todo = todo[1:] {

@@ -57,7 +57,7 @@ const (
 func (i *Index) Search(query string, o SearchOptions) []Hit {
 	query = strings.ToValidUTF8(query[:min(len(query), maxQuery)], "")
 	s := i.scores(query)
-	want := s.filter(i.catalog, o)
+	want := among(i.catalog, o.Source, o.Tag)
 	limit := o.Limit
 	if limit <= 0 {
 		limit = DefaultHits
@@ -233,14 +233,11 @@ func (w *whole) similar(word string) []stand {
 	return list[:min(len(list), maxSimilar)]
 }
 
-// filter says which functions count.
-func (s *scoring) filter(c *catalog.Catalog, o SearchOptions) func(*catalog.Callable) bool {
-	var source *catalog.Scope
-	if o.Source != "" {
-		source = c.Source(o.Source)
-	}
+// among says which functions are of a source and have a tag; "" is all.
+func among(c *catalog.Catalog, source, tag string) func(*catalog.Callable) bool {
+	scope := c.Source(source)
 	return func(f *catalog.Callable) bool {
-		return (o.Source == "" || f.Scope == source) && (o.Tag == "" || hasTag(f, o.Tag))
+		return (source == "" || f.Scope == scope) && (tag == "" || hasTag(f, tag))
 	}
 }
 
@@ -318,18 +315,18 @@ func (i *Index) within(best []Hit, looked map[string]bool, most int) []Hit {
 	}
 	for k := range best {
 		h := &best[k]
-		name := Tokens(h.Function.FullName()) + 2
+		name := tokensOf(h.Function.FullName()) + 2
 		if name > most {
 			return best[:k]
 		}
 		most -= name
-		if signature := luautype.Signature(i.catalog, h.Function); Tokens(signature) <= most {
+		if signature := luautype.Signature(i.catalog, h.Function); tokensOf(signature) <= most {
 			h.Signature = signature
-			most -= Tokens(signature)
+			most -= tokensOf(signature)
 		}
-		if text := snippet(h.Function, looked); Tokens(text) <= most {
+		if text := snippet(h.Function, looked); tokensOf(text) <= most {
 			h.Snippet = text
-			most -= Tokens(text)
+			most -= tokensOf(text)
 		}
 	}
 	return best

@@ -81,7 +81,9 @@ func TestSearchFindsWhatIsMeant(t *testing.T) {
 
 func TestSearchFilters(t *testing.T) {
 	i := New(catalogue(t))
-	for _, h := range i.Search("create", SearchOptions{Source: "memory"}) {
+	hits := i.Search("create", SearchOptions{Source: "memory"})
+	require.NotEmpty(t, hits)
+	for _, h := range hits {
 		assert.Equal(t, "memory", h.Source.Name)
 	}
 	assert.Equal(t, []string{"petstore.deleteOrder", "petstore.placeOrder"}, sortedStrings(found(i.Search("order", SearchOptions{Tag: "Store"}))))
@@ -111,7 +113,7 @@ func TestSearchKeepsToItsBudget(t *testing.T) {
 		hits := i.Search(queries.Draw(t, "query"), SearchOptions{MaxTokens: most, Limit: 50})
 		used := 0
 		for _, h := range hits {
-			used += Tokens(h.Function.FullName()) + Tokens(h.Snippet) + Tokens(h.Signature)
+			used += tokensOf(h.Function.FullName()) + tokensOf(h.Snippet) + tokensOf(h.Signature)
 			if h.Signature != "" {
 				require.True(t, strings.HasPrefix(h.Signature, "function sdk.") && strings.HasSuffix(h.Signature, " end"), h.Signature)
 			}
@@ -137,13 +139,13 @@ func TestSnippets(t *testing.T) {
 	require.Len(t, hits, 2)
 	for _, h := range hits {
 		assert.Contains(t, h.Snippet, "needle")
-		assert.LessOrEqual(t, Tokens(h.Snippet), maxSnippet+4)
+		assert.LessOrEqual(t, tokensOf(h.Snippet), maxSnippet+4)
 		assert.NotContains(t, h.Snippet, "\n")
 	}
 	hits = i.Search("説明", SearchOptions{})
 	require.Len(t, hits, 1)
 	assert.True(t, strings.HasPrefix(hits[0].Snippet, "これは長い説明です。"), hits[0].Snippet)
-	assert.LessOrEqual(t, Tokens(hits[0].Snippet), maxSnippet+4)
+	assert.LessOrEqual(t, tokensOf(hits[0].Snippet), maxSnippet+4)
 }
 
 func TestWords(t *testing.T) {
@@ -157,8 +159,8 @@ func TestWords(t *testing.T) {
 		words(text, func(word string) { list = append(list, word) })
 		assert.Equal(t, want, strings.Join(list, " "), text)
 	}
-	assert.Equal(t, 4, Tokens("日本語abc"))
-	assert.Equal(t, 0, Tokens(""))
+	assert.Equal(t, 4, tokensOf("日本語abc"))
+	assert.Equal(t, 0, tokensOf(""))
 }
 
 func FuzzSearch(f *testing.F) {

@@ -26,7 +26,7 @@ func snippet(f *catalog.Callable, looked map[string]bool) string {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " ")
 	start := 0
-	if Tokens(text) > maxSnippet {
+	if tokensOf(text) > maxSnippet {
 		start = beginning(text, firstMatch(text, looked))
 	}
 	return window(text, start)

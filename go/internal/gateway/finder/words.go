@@ -157,8 +157,8 @@ func stem(word string) string {
 	return word
 }
 
-// Tokens is about how many tokens of a model a text takes: one for four characters, one for each ideograph.
-func Tokens(text string) int {
+// tokensOf is about how many tokens of a model a text takes: one for four characters, one for each ideograph.
+func tokensOf(text string) int {
 	chars, single := 0, 0
 	for _, r := range text {
 		if isCJK(r) {

@@ -446,8 +446,6 @@ func order(properties map[string]any, required any) ([]string, map[string]bool) 
 
 func docOf(schema any) string {
 	s, _ := schema.(map[string]any)
-	if text, _ := s["description"].(string); text != "" {
-		return text
-	}
-	return ""
+	text, _ := s["description"].(string)
+	return text
 }

@@ -19,8 +19,6 @@ type DefinitionOptions struct {
 	Members []Member
 	// Globals are further globals, as `result`. A server of such a name is none.
 	Globals []Member
-	// NoPromises leaves out the globals whose functions give promises.
-	NoPromises bool
 }
 
 const promise = "export type Promise<T> = { await: (self: Promise<T>) -> T }\n"
@@ -59,13 +57,8 @@ func define(c *catalog.Catalog, o DefinitionOptions, pick func(*catalog.Scope) [
 	if o.Prelude != "" && !strings.HasSuffix(o.Prelude, "\n") {
 		b.WriteByte('\n')
 	}
-	if !o.NoPromises {
-		b.WriteString(promise)
-	}
-	sdk := []string{}
-	for _, m := range o.Members {
-		sdk = append(sdk, member(m.Name)+": "+m.Type)
-	}
+	b.WriteString(promise)
+	sdk := slices.Clone(o.Members)
 	taken := map[string]bool{}
 	for _, m := range o.Globals {
 		taken[m.Name] = true
@@ -76,7 +69,7 @@ func define(c *catalog.Catalog, o DefinitionOptions, pick func(*catalog.Scope) [
 		if names != nil && len(functions) == 0 && !names[s.Ident] && !names[s.Name] {
 			continue
 		}
-		global := !o.NoPromises && s.Global && s.Kind == catalog.MCP && !taken[s.Ident] && (names == nil || names[s.Ident])
+		global := s.Global && s.Kind == catalog.MCP && !taken[s.Ident] && (names == nil || names[s.Ident])
 		writeSource(&b, s, functions, global)
 		if global {
 			b.WriteString("declare " + s.Ident + ": " + s.Ident + "_promises\n")
@@ -84,47 +77,32 @@ func define(c *catalog.Catalog, o DefinitionOptions, pick func(*catalog.Scope) [
 		sdk = append(sdk, spellings(s.Ident, s.Name, s.Ident+"_functions")...)
 	}
 	sdk = append(sdk, aliases(c, names)...)
-	b.WriteString("declare sdk: {\n")
-	for _, m := range unique(sdk) {
-		b.WriteString("\t" + m + ",\n")
-	}
-	b.WriteString("}\n")
+	b.WriteString("declare sdk: ")
+	writeMembers(&b, sdk)
 	return b.String()
 }
 
 // spellings are the members that one thing has: its identifier and, where that is another one, its name.
-func spellings(ident, name, of string) []string {
-	list := []string{member(ident) + ": " + of}
-	if name != ident && !strings.ContainsRune(name, 0) && len(name) <= maxText {
-		list = append(list, member(name)+": "+of)
+func spellings(ident, name, of string) []Member {
+	list := []Member{{ident, of}}
+	if name != ident && writable(name) {
+		list = append(list, Member{name, of})
 	}
 	return list
 }
 
-// unique drops members of a name that was there already.
-func unique(members []string) []string {
-	seen := map[string]bool{}
-	return slices.DeleteFunc(members, func(m string) bool {
-		name, _, _ := strings.Cut(m, ": ")
-		old := seen[name]
-		seen[name] = true
-		return old
-	})
-}
+// writable says whether a name can be a member in definitions.
+func writable(name string) bool { return !strings.ContainsRune(name, 0) && len(name) <= maxText }
 
 // aliases are the operations that sdk has without their sources.
-func aliases(c *catalog.Catalog, names map[string]bool) []string {
-	var list []string
+func aliases(c *catalog.Catalog, names map[string]bool) []Member {
+	var list []Member
 	for name, f := range c.Aliases() {
-		if names != nil && !names[name] {
-			continue
+		if (names == nil || names[name]) && writable(name) {
+			list = append(list, Member{name, sourceOf(f.Scope).piece(f).direct()})
 		}
-		if strings.ContainsRune(name, 0) || len(name) > maxText {
-			continue
-		}
-		list = append(list, member(name)+": "+sourceOf(f.Scope).piece(f).direct())
 	}
-	slices.Sort(list)
+	slices.SortFunc(list, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
@@ -223,7 +201,7 @@ func writeSource(b *strings.Builder, s *catalog.Scope, functions []*catalog.Call
 
 func (s *source) text(functions []*catalog.Callable, global bool) string {
 	var refs []*named
-	var direct, awaited []string
+	var direct, awaited []Member
 	for _, f := range functions {
 		p := s.piece(f)
 		refs = append(refs, p.refs...)
@@ -234,17 +212,24 @@ func (s *source) text(functions []*catalog.Callable, global bool) string {
 	for _, text := range s.types(refs) {
 		b.WriteString(text)
 	}
-	writeMembers(&b, s.scope.Ident+"_functions", direct)
+	b.WriteString("export type " + s.scope.Ident + "_functions = ")
+	writeMembers(&b, direct)
 	if global {
-		writeMembers(&b, s.scope.Ident+"_promises", awaited)
+		b.WriteString("export type " + s.scope.Ident + "_promises = ")
+		writeMembers(&b, awaited)
 	}
 	return b.String()
 }
 
-func writeMembers(b *strings.Builder, name string, members []string) {
-	b.WriteString("export type " + name + " = {\n")
-	for _, m := range unique(members) {
-		b.WriteString("\t" + m + ",\n")
+// writeMembers writes a table type. Of several members of one name the first counts.
+func writeMembers(b *strings.Builder, members []Member) {
+	seen := make(map[string]bool, len(members))
+	b.WriteString("{\n")
+	for _, m := range members {
+		if !seen[m.Name] {
+			seen[m.Name] = true
+			b.WriteString("\t" + member(m.Name) + ": " + m.Type + ",\n")
+		}
 	}
 	b.WriteString("}\n")
 }

@@ -48,8 +48,15 @@ func TestDefinitions(t *testing.T) {
 	assert.NotContains(t, text, "declare petstore:", "only servers are globals")
 	assert.NotContains(t, text, "declare mine: mine_promises", "a global of another is not a source's")
 	requireCompiles(t, strings.ReplaceAll(asScript(text), "local function print_all(...: any): ()", ""))
-	assert.NotContains(t, Definitions(c, DefinitionOptions{NoPromises: true}), "Promise")
 	assert.Equal(t, text, Definitions(catalog.New(c, []*catalog.Source{petstore(t), server(t), c.Source("string").Source, c.Source("mine").Source}), o), "the same every time")
+}
+
+// Each function is there by its own name, whatever is in it.
+func TestDefinitionsOfSimilarNames(t *testing.T) {
+	c, _ := one(&catalog.Source{Name: "s", Kind: catalog.MCP, Functions: []catalog.Function{{Name: "get: a"}, {Name: "get: b"}}})
+	text := Definitions(c, DefinitionOptions{})
+	assert.Contains(t, text, `["get: a"]: (params: {}?) -> any`)
+	assert.Contains(t, text, `["get: b"]: (params: {}?) -> any`)
 }
 
 func TestDefinitionsForAScript(t *testing.T) {

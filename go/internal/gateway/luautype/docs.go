@@ -48,7 +48,12 @@ func Docs(_ *catalog.Catalog, f *catalog.Callable) string {
 }
 
 func describe(f *catalog.Function) string {
-	for _, text := range []string{f.Description, f.Title, strings.TrimSpace(f.Method + " " + f.Path)} {
+	return firstOf(f.Description, f.Title, f.Method+" "+f.Path)
+}
+
+// firstOf is the first text that says something.
+func firstOf(texts ...string) string {
+	for _, text := range texts {
 		if strings.TrimSpace(text) != "" {
 			return text
 		}

@@ -39,6 +39,15 @@ func exampleCall(f *catalog.Callable, t callable) string {
 	return call
 }
 
+// ExampleResult is a value that a call of the function may give, a JSON tree; nil where nothing is known of it.
+func ExampleResult(f *catalog.Callable) any {
+	if f.Result == nil || f.NoResult {
+		return nil
+	}
+	value, _ := sample(f.Result, place{root: f.Result, defs: f.Defs}, 0)
+	return value
+}
+
 // sample is a value that a schema may take, and whether the schema itself gave it.
 func sample(schema any, p place, depth int) (any, bool) {
 	s, _ := schema.(map[string]any)
@@ -52,8 +61,8 @@ func sample(schema any, p place, depth int) (any, bool) {
 		return "...", false
 	}
 	if ref, ok := s["$ref"].(string); ok {
-		if t := newLibrary(newNames("")).resolve(ref, p); t != nil {
-			return sample(t.schema, t.place, depth+1)
+		if target, _, at, found := lookUp(ref, p); found {
+			return sample(target, at, depth+1)
 		}
 	}
 	for _, word := range []string{"allOf", "anyOf", "oneOf"} {

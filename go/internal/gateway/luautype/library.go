@@ -2,6 +2,7 @@ package luautype
 
 import (
 	"maps"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -157,15 +158,23 @@ func (c *converter) refer(ref string, a at) *node {
 func (c *converter) resolve(ref string) *named { return c.lib.resolve(ref, c.place) }
 
 func (l *library) resolve(ref string, p place) *named {
+	schema, label, at, found := lookUp(ref, p)
+	if !found {
+		return nil
+	}
+	return l.name(label, schema, at)
+}
+
+// lookUp gives the schema that a reference leads to, with its name and what "#" means there.
+func lookUp(ref string, p place) (schema any, label string, at place, found bool) {
 	steps := strings.Split(strings.TrimPrefix(ref, "#"), "/")
 	if !strings.HasPrefix(ref, "#") || steps[0] != "" || len(ref) > 4096 {
-		return nil
+		return nil, "", p, false
 	}
 	for i, step := range steps {
 		steps[i] = unescape(step)
 	}
-	var schema any = p.root
-	label := p.label
+	schema, label = p.root, p.label
 	if len(steps) > 2 && (steps[1] == "$defs" || steps[1] == "definitions") {
 		if def, found := p.defs[steps[2]]; found {
 			schema, label, steps = def, steps[2], steps[2:]
@@ -173,32 +182,30 @@ func (l *library) resolve(ref string, p place) *named {
 		}
 	}
 	for _, step := range steps[1:] {
-		next, found := member1(schema, step)
-		if !found {
-			return nil
+		if schema, found = inside(schema, step); !found {
+			return nil, "", p, false
 		}
-		schema, label = next, step
+		label = step
 	}
-	if _, isSchema := schema.(map[string]any); !isSchema {
-		if _, isBool := schema.(bool); !isBool {
-			return nil
-		}
+	switch schema.(type) {
+	case map[string]any, bool:
+		return schema, label, p, true
 	}
-	return l.name(label, schema, p)
+	return nil, "", p, false
 }
 
+// unescape undoes the escapes of a URL, which a reference is, and of a JSON pointer, which it ends with.
 func unescape(step string) string {
-	if strings.ContainsRune(step, '%') {
-		step = percent(step)
+	if plain, err := url.PathUnescape(step); err == nil {
+		step = plain
 	}
 	return pointerEscapes.Replace(step)
 }
 
-// pointerEscapes undoes those of JSON pointers.
 var pointerEscapes = strings.NewReplacer("~1", "/", "~0", "~")
 
-// member1 is one step into a tree.
-func member1(tree any, step string) (any, bool) {
+// inside is one step into a tree.
+func inside(tree any, step string) (any, bool) {
 	switch tree := tree.(type) {
 	case map[string]any:
 		v, found := tree[step]

@@ -60,15 +60,6 @@ func stub(s *catalog.Scope) string {
 
 const maxStubTypes = 100_000
 
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if strings.TrimSpace(text) != "" {
-			return text
-		}
-	}
-	return ""
-}
-
 // names are the arguments of a call.
 func (t callable) names() string {
 	switch {

@@ -1,7 +1,6 @@
 package luautype
 
 import (
-	"net/url"
 	"strings"
 	"unicode"
 
@@ -14,19 +13,11 @@ const (
 	maxDescription = 4_000
 )
 
-// percent undoes the escapes of a URL, which a reference is.
-func percent(step string) string {
-	if plain, err := url.PathUnescape(step); err == nil {
-		return plain
-	}
-	return step
-}
-
 // line makes one line of a text, without what a terminal would obey and what has a reader see another order of the
 // characters than there is.
 func line(text string) string {
 	return visible.Line(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
+		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " "))
 }
 
