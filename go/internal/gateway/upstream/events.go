@@ -91,3 +91,22 @@ func (e *events) line(had int) ([]byte, error) {
 	}
 	return bytes.TrimRight(line, "\r\n"), nil
 }
+
+// hear hands on the messages of a stream until it ends, or until q is answered where there is one.
+func (p *peer) hear(stream *events, q *pending) error {
+	for {
+		ev, err := stream.next()
+		if err != nil {
+			return err
+		}
+		if ev.name != "" && ev.name != "message" || len(ev.data) == 0 {
+			continue
+		}
+		if !p.receive(ev.data, q) {
+			p.logger.Warn("an event is no message, and is skipped", "data", shown(string(ev.data[:min(len(ev.data), 500)])))
+		}
+		if q != nil && !p.waits(q) {
+			return nil
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hukilau/hukilau/go/internal/redact"
 )
 
 // Server is one connection to an MCP server, which is made anew whenever it breaks. Many goroutines may use it.
@@ -14,7 +16,7 @@ type Server struct {
 	config  Config
 	options Options
 	slots   chan struct{} // of calls at the same time
-	secrets *strings.Replacer
+	secrets *redact.Redactor
 	logs    logs
 	stderr  tail
 	model   *Server // whose lists these are; nil: its own
@@ -33,7 +35,6 @@ type Server struct {
 	attempts int       // to connect, that have ended
 	older    bool      // the server did not know the stateless revision
 	last     time.Time // that no connection could be made
-	closed   bool
 }
 
 // Open begins to connect to a server, and does not wait for it.
@@ -85,11 +86,10 @@ func (s *Server) Config() Config { return s.config }
 
 // Close ends the connection, and with it the process of a server that has one. Calls under way fail.
 func (s *Server) Close() {
+	s.stop()
 	s.mu.Lock()
-	s.closed = true
 	s.wake()
 	s.mu.Unlock()
-	s.stop()
 	<-s.done
 }
 
@@ -267,7 +267,7 @@ func (s *Server) healthy(session *session) {
 
 // redacted takes secrets out of a text that is shown to people.
 func (s *Server) redacted(text string) string {
-	text = s.secrets.Replace(text)
+	text = s.secrets.Text(text)
 	if s.options.Redact != nil {
 		text = s.options.Redact(text)
 	}
@@ -275,17 +275,17 @@ func (s *Server) redacted(text string) string {
 }
 
 // secretsOf are what the configuration gives a server to prove who we are.
-func secretsOf(c Config) *strings.Replacer {
-	var pairs []string
+func secretsOf(c Config) *redact.Redactor {
+	var secrets []string
 	for _, values := range []map[string]string{c.Headers, c.Env} {
 		for _, value := range values {
 			value = strings.TrimSpace(strings.TrimPrefix(value, "Bearer "))
 			if len(value) >= shortestSecret {
-				pairs = append(pairs, value, "***")
+				secrets = append(secrets, value)
 			}
 		}
 	}
-	return strings.NewReplacer(pairs...)
+	return redact.New(secrets)
 }
 
 // shortestSecret keeps values that are words of messages, as "true" and "8080".

@@ -13,7 +13,6 @@ import (
 type Snapshot struct {
 	Version      string          // of the protocol
 	Info         json.RawMessage // serverInfo
-	Capabilities json.RawMessage
 	Instructions string
 
 	Tools     []Tool
@@ -94,6 +93,7 @@ func (s *Snapshot) same(other *Snapshot) bool {
 	}
 	equal := func(a, b Item) bool { return string(a.Raw) == string(b.Raw) }
 	return s.Instructions == other.Instructions && string(s.Info) == string(other.Info) && s.Version == other.Version &&
+		slices.Equal(s.Warnings, other.Warnings) &&
 		slices.EqualFunc(s.Tools, other.Tools, func(a, b Tool) bool { return string(a.Raw) == string(b.Raw) }) &&
 		slices.EqualFunc(s.Resources, other.Resources, equal) && slices.EqualFunc(s.Templates, other.Templates, equal) &&
 		slices.EqualFunc(s.Prompts, other.Prompts, equal)
