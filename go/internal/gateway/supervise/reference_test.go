@@ -159,7 +159,7 @@ func everything(t *testing.T, s *upstream.Server) {
 	raw, err := s.GetPrompt(t.Context(), "simple-prompt", nil, upstream.CallOptions{})
 	require.NoError(t, err)
 	require.Contains(t, string(raw), `"messages"`)
-	raw, err = s.ReadResource(t.Context(), snapshot.Resources[0].URI, upstream.CallOptions{})
+	raw, err = s.ReadResource(t.Context(), snapshot.Resources[0].Key, upstream.CallOptions{})
 	require.NoError(t, err)
 	require.Contains(t, string(raw), `"contents"`)
 

@@ -36,7 +36,7 @@ func (s *Server) list(session *session) *Error {
 			continue
 		}
 		err := s.pages(session, n, o.method, o.member, func(raw json.RawMessage) string {
-			item, problem := n.parseItem(raw, o.key)
+			item, problem := parseItem(raw, o.key)
 			if problem == "" {
 				*o.to = append(*o.to, item)
 			}

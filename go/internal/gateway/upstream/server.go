@@ -17,7 +17,6 @@ type Server struct {
 	options Options
 	slots   chan struct{} // of calls at the same time
 	secrets *redact.Redactor
-	logs    logs
 	stderr  tail
 	model   *Server // whose lists these are; nil: its own
 
