@@ -92,7 +92,7 @@ func start(executable string, c upstream.Command) (*upstream.Process, error) {
 		<-s.ended
 		return nil, err
 	}
-	return &upstream.Process{In: p.ours[0], Out: p.ours[1], Err: p.ours[2], Stop: s.stop, Ended: s.ended}, nil
+	return &upstream.Process{In: p.ours[0], Out: p.ours[1], Err: p.ours[2], Stop: s.stop}, nil
 }
 
 // plain is an error without the path of our own executable.

@@ -65,7 +65,7 @@ func (e *events) next() (event, error) {
 	}
 }
 
-// line gives a line without its end. It is valid until the next one only where the event's data copies it.
+// line gives a line without its end, valid until the next one. had is the size of what the event has already.
 func (e *events) line(had int) ([]byte, error) {
 	var line []byte
 	for {

@@ -62,7 +62,7 @@ func (p *program) start(Command) (*Process, error) {
 	p.last = r
 	p.mu.Unlock()
 	go r.run()
-	return &Process{In: inWrite, Out: outRead, Err: errRead, Ended: r.ended, Stop: func() {
+	return &Process{In: inWrite, Out: outRead, Err: errRead, Stop: func() {
 		r.die()
 		<-r.ended
 	}}, nil

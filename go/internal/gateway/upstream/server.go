@@ -73,7 +73,7 @@ func newServer(c Config, o Options) *Server {
 	s.options.Logger = s.options.Logger.With("server", c.Name)
 	s.secrets = secretsOf(c)
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.status = Status{State: Connecting, Since: time.Now()}
+	s.status = Status{State: Connecting}
 	return s
 }
 
@@ -160,7 +160,7 @@ func (s *Server) await(d time.Duration) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.status.State, s.status.Since = Connecting, time.Now()
+	s.status.State = Connecting
 	s.wake()
 	return true
 }
@@ -175,16 +175,12 @@ func (s *Server) failed(err *Error, none, again bool) {
 	defer s.mu.Unlock()
 	s.session = nil
 	s.attempts++
-	now := time.Now()
 	if none {
-		s.last = now
+		s.last = time.Now()
 	}
-	state := Connecting
+	s.status.State = Connecting
 	if none || again {
-		state = Unhealthy
-	}
-	if s.status.State != state {
-		s.status.State, s.status.Since = state, now
+		s.status.State = Unhealthy
 	}
 	s.status.Reason, s.status.Code = reason, err.Code
 	s.wake()
@@ -260,7 +256,7 @@ func (s *Server) mayHaveChanged() {
 func (s *Server) healthy(session *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.status = Status{State: Healthy, Since: time.Now(), Version: session.version, Info: session.said.Info}
+	s.status = Status{State: Healthy, Version: session.version, Info: session.said.Info}
 	s.wake()
 }
 

@@ -22,9 +22,8 @@ type sse struct {
 	ctx  context.Context
 	stop context.CancelFunc
 
-	mu     sync.Mutex
-	closed bool
-	done   sync.WaitGroup
+	mu   sync.Mutex // nothing is started once ctx has ended
+	done sync.WaitGroup
 }
 
 // openSSE opens the stream and waits for the address to send to.
@@ -116,7 +115,7 @@ func (s *sse) send(ctx context.Context, text []byte, p *pending) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.ctx.Err() != nil {
 		return errLineClosed()
 	}
 	s.done.Go(func() {
@@ -153,9 +152,8 @@ func (s *sse) post(ctx context.Context, text []byte, sent func()) *Error {
 // close implements conn.
 func (s *sse) close() {
 	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
 	s.stop()
+	s.mu.Unlock()
 	s.done.Wait()
 	s.web.close()
 }

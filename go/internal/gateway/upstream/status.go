@@ -16,10 +16,9 @@ const (
 	Unhealthy  State = "unhealthy"
 )
 
-// Status is how a server is, and since when.
+// Status is how a server is.
 type Status struct {
 	State   State
-	Since   time.Time
 	Reason  string          // why it is not healthy
 	Code    string          // of that
 	Version string          // of the protocol that is spoken

@@ -22,8 +22,7 @@ type streamable struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
 
-	mu      sync.Mutex
-	closed  bool
+	mu      sync.Mutex // nothing is started once ctx has ended
 	session string
 	version string
 }
@@ -38,7 +37,7 @@ func newStreamable(w *web, url string, p *peer) {
 func (s *streamable) start(do func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.ctx.Err() != nil {
 		return false
 	}
 	s.done.Go(do)
@@ -277,10 +276,9 @@ func (s *streamable) resume(ctx context.Context, id string, after time.Duration)
 // close implements conn.
 func (s *streamable) close() {
 	s.mu.Lock()
-	s.closed = true
+	s.stop()
 	session := s.session
 	s.mu.Unlock()
-	s.stop()
 	s.done.Wait()
 	if session != "" {
 		s.leave()
