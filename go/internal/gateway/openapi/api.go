@@ -136,23 +136,6 @@ func (a *API) warnOfPlainText() {
 	}
 }
 
-// Scheme is a security scheme of a document, for whoever configures it.
-type Scheme struct {
-	Name       string
-	Wants      string // in words
-	Configured bool
-}
-
-// Schemes are those of the document, by name.
-func (a *API) Schemes() []Scheme {
-	var list []Scheme
-	for _, name := range sortedKeys(a.model.Schemes) {
-		_, configured := a.auth.byName[name]
-		list = append(list, Scheme{name, a.model.Schemes[name].wants(), configured})
-	}
-	return list
-}
-
 // Warnings are what is wrong in the document and was worked around.
 func (a *API) Warnings() []string { return a.warnings }
 

@@ -380,13 +380,6 @@ func TestCredentialsInPlainText(t *testing.T) {
 	require.Empty(t, warnings("http://127.0.0.1:9"))
 }
 
-func TestSchemes(t *testing.T) {
-	require.Equal(t, []Scheme{
-		{"basic", "a user name and a password", false}, {"bearer", "a bearer token", true}, {"cookie", "a key (cookie sid)", false},
-		{"key", "a key (header X-Key)", false}, {"query", "a key (query api key)", false},
-	}, spec(t, nil, secured, with(map[string]Credential{"bearer": {Bearer: "b1"}})).Schemes())
-}
-
 // Calls that start together ask for one token.
 func TestOAuthTogether(t *testing.T) {
 	tokens := newTokenServer(t)

@@ -52,7 +52,7 @@ func (a *API) call(ctx context.Context, function string, params map[string]any, 
 	if response.Status < 400 {
 		return response, nil
 	}
-	failed := a.refused(response, response.Headers)
+	failed := a.refused(response)
 	if len(missing) > 0 && failed.Code == CodePermission {
 		failed.Message += "; this call needs the security scheme " + strings.Join(missing, ", or ") + ": set auth"
 	}

@@ -30,9 +30,6 @@ type Config struct {
 	Headers map[string]string
 	// ServerVariables are values for the variables in the addresses of servers; the rest have their defaults.
 	ServerVariables map[string]string
-	// Server is which of the document's servers is meant, from its address as the document writes it, or from its
-	// description. "" is the first.
-	Server string
 	// Include says which operations there are, Exclude takes some of them away. The zero Include is all.
 	Include, Exclude Selection
 }
@@ -85,13 +82,6 @@ type Options struct {
 	Now func() time.Time
 }
 
-func (o *Options) now() time.Time {
-	if o.Now == nil {
-		return time.Now()
-	}
-	return o.Now()
-}
-
 const (
 	defaultMaxSpec     = 64 << 20
 	defaultMaxResponse = 16 << 20
@@ -109,6 +99,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	return o
 }

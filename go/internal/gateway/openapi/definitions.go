@@ -5,9 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 )
 
 const componentSchemas = "/components/schemas/"
@@ -17,7 +20,7 @@ func (t *translator) all() {
 	components, _ := lookUp(t.lib.main.root, strings.TrimSuffix(componentSchemas, "/"))
 	table, _ := components.(map[string]any)
 	for name := range table {
-		t.definition(t.lib.main, "#"+componentSchemas+strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1"))
+		t.definition(t.lib.main, "#"+jsonvalue.AppendPointer(strings.TrimSuffix(componentSchemas, "/"), name))
 	}
 	t.drain()
 }
@@ -100,8 +103,7 @@ var structural = []string{"components", "schemas", "definitions", "$defs", "prop
 func (d *definition) base() string {
 	var words []string
 	for token := range strings.SplitSeq(d.pointer, "/") {
-		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
-		if token != "" && !slices.Contains(structural, token) {
+		if token = pointerToken.Replace(token); token != "" && !slices.Contains(structural, token) {
 			words = append(words, token)
 		}
 	}
@@ -167,11 +169,4 @@ func aliasOf(s any) (string, bool) {
 	return strings.TrimPrefix(reference, "#/$defs/"), ok
 }
 
-func sortedKeys[V any](table map[string]V) []string {
-	keys := make([]string, 0, len(table))
-	for key := range table {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys[V any](table map[string]V) []string { return slices.Sorted(maps.Keys(table)) }

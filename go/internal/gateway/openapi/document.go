@@ -165,11 +165,14 @@ func (l *library) find(from *document, reference string) (node, any, error) {
 	return node{in: in, pointer: pointer}, value, nil
 }
 
+// pointerToken reads a part of a JSON pointer.
+var pointerToken = strings.NewReplacer("~1", "/", "~0", "~")
+
 // lookUp follows a JSON pointer.
 func lookUp(tree any, pointer string) (any, bool) {
 	for pointer != "" {
 		token, rest, more := strings.Cut(pointer[1:], "/")
-		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+		token = pointerToken.Replace(token)
 		switch v := tree.(type) {
 		case map[string]any:
 			next, there := v[token]

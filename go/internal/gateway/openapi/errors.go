@@ -58,21 +58,6 @@ func (e *Error) Unwrap() error { return e.cause }
 // ErrorCode is the code as scripts see it.
 func (e *Error) ErrorCode() string { return string(e.Code) }
 
-// ErrorFields is what scripts see beside code and message.
-func (e *Error) ErrorFields() map[string]any {
-	fields := map[string]any{"retryable": e.Retryable, "api": e.API}
-	if e.Status != 0 {
-		fields["status"] = float64(e.Status)
-	}
-	if e.RetryAfter > 0 {
-		fields["retry_after"] = e.RetryAfter.Seconds()
-	}
-	if body := e.Response.Body(); body != nil {
-		fields["body"] = body
-	}
-	return fields
-}
-
 func invalid(message string) *Error { return &Error{Code: CodeInvalid, Message: message} }
 
 // lost is the error of a connection.
@@ -116,7 +101,7 @@ func neverSent(err error) bool {
 }
 
 // refused is the error of a response whose status says so.
-func (a *API) refused(r *Response, header http.Header) *Error {
+func (a *API) refused(r *Response) *Error {
 	e := &Error{Code: CodeUpstream, Status: r.Status, Response: a.withoutSecrets(r), Sent: true}
 	switch r.Status {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -125,7 +110,7 @@ func (a *API) refused(r *Response, header http.Header) *Error {
 		e.Code = CodeNotFound
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		e.Retryable = true
-		e.RetryAfter = retryAfter(header, a.options.now())
+		e.RetryAfter = retryAfter(r.Headers, a.options.Now())
 	}
 	e.Message = "the server answered " + strconv.Itoa(r.Status)
 	if text := http.StatusText(r.Status); text != "" {

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func newTokens(a *API, s scheme, credential Credential) (*tokens, error) {
 		}
 		address = u
 	}
-	t := &tokens{
+	return &tokens{
 		api: a, turn: make(chan struct{}, 1), current: map[string]*oauth2.Token{}, fixed: credential.Scopes != nil,
 		config: clientcredentials.Config{
 			ClientID: credential.ClientID, ClientSecret: credential.ClientSecret, TokenURL: address, Scopes: credential.Scopes,
@@ -54,8 +55,7 @@ func newTokens(a *API, s scheme, credential Credential) (*tokens, error) {
 		client: &http.Client{Transport: a.options.HTTP, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return errors.New("the token server redirects, which is not followed")
 		}},
-	}
-	return t, nil
+	}, nil
 }
 
 // tokenURL is where a document sends the secret of a client: over TLS, or to this machine.
@@ -64,10 +64,7 @@ func (a *API) tokenURL(s scheme) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("the token URL of the document, %.200q, is no URL", s.TokenURL)
 	}
-	if base := s.Base + a.model.Base; !u.IsAbs() && base != "" {
-		if s.Base != "" {
-			base = s.Base
-		}
+	if base := cmp.Or(s.Base, a.model.Base); !u.IsAbs() && base != "" {
 		from, err := url.Parse(base)
 		if err != nil {
 			return "", err
@@ -99,7 +96,7 @@ func (t *tokens) get(ctx context.Context, scopes []string, stale string) (string
 	}
 	key := strings.Join(config.Scopes, " ")
 	token := t.current[key]
-	if token != nil && token.AccessToken != stale && (token.Expiry.IsZero() || t.api.options.now().Add(early).Before(token.Expiry)) {
+	if token != nil && token.AccessToken != stale && (token.Expiry.IsZero() || t.api.options.Now().Add(early).Before(token.Expiry)) {
 		return token.AccessToken, nil
 	}
 	fetched, err := t.fetch(ctx, &config)

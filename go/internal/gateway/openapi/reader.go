@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"path"
 	"strings"
+
+	"github.com/hukilau/hukilau/go/internal/size"
 )
 
 const mostDocuments = 200
@@ -124,7 +126,7 @@ func (r *reader) read(ctx context.Context, p place) ([]byte, place, error) {
 }
 
 func (r *reader) tooLarge() error {
-	return fmt.Errorf("the documents of this API are larger than %d MiB", r.options.MaxSpec>>20)
+	return fmt.Errorf("the documents of this API are larger than %s", size.Bytes(r.options.MaxSpec))
 }
 
 // fetch follows redirects within the origin only where the document is a part of another one.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/hukilau/hukilau/go/internal/spelling"
@@ -114,7 +115,7 @@ func (a *API) values(op *operation, params map[string]any) ([]argument, error) {
 		return list, nil
 	}
 	for _, key := range sortedKeys(params) {
-		if !strings.Contains("\x00"+strings.Join(known, "\x00")+"\x00", "\x00"+key+"\x00") {
+		if !slices.Contains(known, key) {
 			message := fmt.Sprintf("there is no parameter %q", spelling.Clip(key, 100))
 			if near := spelling.Nearest(key, known); near != "" {
 				message += fmt.Sprintf(", did you mean %q?", near)

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/text/encoding/htmlindex"
 
-	"github.com/hukilau/hukilau/go/internal/jsonvalue"
+	"github.com/hukilau/hukilau/go/internal/size"
 	"github.com/hukilau/hukilau/go/internal/spelling"
 )
 
@@ -40,25 +40,6 @@ type Response struct {
 	JSON        []byte // one valid text of JSON, in UTF-8
 	Text        string // in UTF-8
 	Bytes       []byte
-}
-
-// Body is the content as a JSON tree, or as a string of text or bytes; nil where there is none.
-func (r *Response) Body() any {
-	if r == nil {
-		return nil
-	}
-	switch r.Kind {
-	case KindJSON:
-		if tree, err := jsonvalue.Decode(r.JSON, jsonvalue.Options{}); err == nil {
-			return tree
-		}
-		return string(r.JSON) // valid, and beyond what a tree may be
-	case KindText:
-		return r.Text
-	case KindBytes:
-		return string(r.Bytes)
-	}
-	return nil
 }
 
 // read takes a response within its bounds.
@@ -95,18 +76,11 @@ func (a *API) content(from *http.Response) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(body, a.options.MaxResponse+1))
 	switch {
 	case int64(len(content)) > a.options.MaxResponse:
-		return nil, &Error{Code: CodeTooLarge, Message: fmt.Sprintf("the response is larger than %s", sizeText(a.options.MaxResponse))}
+		return nil, &Error{Code: CodeTooLarge, Message: fmt.Sprintf("the response is larger than %s", size.Bytes(a.options.MaxResponse))}
 	case err != nil:
 		return nil, err
 	}
 	return content, nil
-}
-
-func sizeText(bytes int64) string {
-	if bytes >= 1<<20 && bytes%(1<<20) == 0 {
-		return fmt.Sprintf("%d MiB", bytes>>20)
-	}
-	return fmt.Sprintf("%d bytes", bytes)
 }
 
 // decompressed is for servers that compress without being asked; what was asked for is read by the transport.

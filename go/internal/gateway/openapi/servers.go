@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -39,13 +40,6 @@ func (a *API) serverOf(op *operation) (*url.URL, error) {
 		list = []server{{URL: "/"}}
 	}
 	chosen := list[0]
-	if a.config.Server != "" && len(op.Servers) == 0 {
-		at := slices.IndexFunc(list, func(s server) bool { return s.URL == a.config.Server || s.Description == a.config.Server })
-		if at < 0 {
-			return nil, fmt.Errorf("the document has no server %.200q", a.config.Server)
-		}
-		chosen = list[at]
-	}
 	address, err := a.withVariables(chosen)
 	if err != nil {
 		return nil, err
@@ -55,9 +49,7 @@ func (a *API) serverOf(op *operation) (*url.URL, error) {
 
 // absolute resolves an address against that of the document which it is in.
 func (a *API) absolute(address, base string) (*url.URL, error) {
-	if base == "" {
-		base = a.model.Base
-	}
+	base = cmp.Or(base, a.model.Base)
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, fmt.Errorf("the server %.200q is no URL", address)

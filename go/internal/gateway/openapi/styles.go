@@ -8,7 +8,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 )
 
-// content is the value of a parameter that has a media type.
+// contentText is the value of a parameter that has a media type.
 func (p *parameter) contentText(v any) (string, error) {
 	if kindOf(p.Content) == kindJSON {
 		text, err := jsonvalue.Encode(v)

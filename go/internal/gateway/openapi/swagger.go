@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,9 +59,7 @@ func (l *library) convert(d *document) (err error) {
 	for name := range s.saved {
 		delete(schemas, name)
 	}
-	for name, raw := range definitions {
-		schemas[name] = raw
-	}
+	maps.Copy(schemas, definitions)
 	components["schemas"] = schemas
 	formArrays(made["paths"])
 	d.root, d.swagger = made, true

@@ -159,7 +159,7 @@ func everything(t *testing.T, s *upstream.Server) {
 	raw, err := s.GetPrompt(t.Context(), "simple-prompt", nil, upstream.CallOptions{})
 	require.NoError(t, err)
 	require.Contains(t, string(raw), `"messages"`)
-	raw, err = s.ReadResource(t.Context(), snapshot.Resources[0].URI, upstream.CallOptions{})
+	raw, err = s.ReadResource(t.Context(), snapshot.Resources[0].Key, upstream.CallOptions{})
 	require.NoError(t, err)
 	require.Contains(t, string(raw), `"contents"`)
 
@@ -178,7 +178,7 @@ func everything(t *testing.T, s *upstream.Server) {
 func TestReferenceFilesystem(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	s := open(t, upstream.Config{Name: "files", Command: node(t), Args: []string{script(t, "server-filesystem"), root}, Deny: []string{"move_*"}})
+	s := open(t, upstream.Config{Name: "files", Command: node(t), Args: []string{script(t, "server-filesystem"), root}, Allows: func(tool string) bool { return tool != "move_file" }})
 	found := functions(s)
 	require.True(t, found["read_text_file"].Hints.Repeatable())
 	require.NotContains(t, found, "move_file")

@@ -84,12 +84,15 @@ func start(executable string, c upstream.Command) (*upstream.Process, error) {
 	report := p.ours[reportFile]
 	problem, err := io.ReadAll(io.LimitReader(report, 4<<10))
 	_ = report.Close()
-	if err != nil || len(problem) > 0 {
+	if err == nil && len(problem) > 0 {
+		err = errors.New(string(problem))
+	}
+	if err != nil {
 		closeAll(p.ours[:reportFile])
 		<-s.ended
-		return nil, errors.New(string(problem))
+		return nil, err
 	}
-	return &upstream.Process{In: p.ours[0], Out: p.ours[1], Err: p.ours[2], Stop: s.stop, Ended: s.ended}, nil
+	return &upstream.Process{In: p.ours[0], Out: p.ours[1], Err: p.ours[2], Stop: s.stop}, nil
 }
 
 // plain is an error without the path of our own executable.

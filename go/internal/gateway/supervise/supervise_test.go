@@ -210,7 +210,6 @@ func TestWhatAProgramGets(t *testing.T) {
 	require.NoError(t, err)
 	_, err = errs.ReadFrom(p.Err)
 	require.NoError(t, err)
-	<-p.Ended
 	require.Equal(t, "err\n", errs.String())
 
 	direct := exec.Command("sh", script...)

@@ -66,13 +66,9 @@ func launch(path string, args []string) (int, error) {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, SysProcAttr: attributes(),
 	}
 	if err := cmd.Start(); err != nil {
-		return 0, plainStart(err, path)
+		return 0, fmt.Errorf("%s: %w", path, plain(err))
 	}
 	return cmd.Process.Pid, nil
-}
-
-func plainStart(err error, path string) error {
-	return fmt.Errorf("%s: %w", path, plain(err))
 }
 
 // letGo gives up the program's input and output, so that their ends are seen when the program closes them.

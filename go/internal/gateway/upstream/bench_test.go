@@ -72,14 +72,13 @@ func startEcho(Command) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	ended := make(chan struct{})
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	var once sync.Once
-	return &Process{In: in, Out: out, Err: io.NopCloser(bytes.NewReader(nil)), Ended: ended, Stop: func() {
+	return &Process{In: in, Out: out, Err: io.NopCloser(bytes.NewReader(nil)), Stop: func() {
 		in.Close()
-		once.Do(func() { _ = cmd.Wait(); close(ended) })
+		once.Do(func() { _ = cmd.Wait() })
 	}}, nil
 }
 

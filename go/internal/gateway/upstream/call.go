@@ -8,7 +8,7 @@ import (
 
 // Call calls a tool. Errors are *Error; that a tool says it failed is none.
 func (s *Server) Call(ctx context.Context, tool string, args json.RawMessage, o CallOptions) (*Result, error) {
-	if !s.config.allows(tool) {
+	if !s.config.Allows(tool) {
 		return nil, s.wrapped(&Error{Code: CodePermission, Message: fmt.Sprintf("the tool %q is not allowed by the configuration", tool)}, tool)
 	}
 	if len(args) == 0 {
@@ -17,7 +17,7 @@ func (s *Server) Call(ctx context.Context, tool string, args json.RawMessage, o 
 	if first(args) != '{' || !valid(args) {
 		return nil, s.wrapped(&Error{Code: CodeInvalid, Message: "the arguments are no JSON object"}, tool)
 	}
-	r := &rpc{method: "tools/call", name: tool, key: "name", options: &o}
+	r := &rpc{method: "tools/call", name: tool, options: &o}
 	r.params.string("name", tool)
 	r.params.raw("arguments", args)
 	if wanted := s.Snapshot().tool(tool); wanted != nil {
@@ -84,7 +84,6 @@ func (s *Server) other(ctx context.Context, r *rpc) (json.RawMessage, error) {
 type rpc struct {
 	method   string
 	name     string
-	key      string
 	params   fields // without _meta
 	mirrored map[string]string
 	options  *CallOptions
@@ -179,19 +178,13 @@ func (s *session) once(ctx context.Context, r *rpc, idle *idle, more inputs) (js
 	if r.options.Progress != nil {
 		token = q.id
 	}
-	params.raw("_meta", s.owner.meta(s.version, r.options.client(s.owner.options.Client), r.options.Meta, token))
+	params.raw("_meta", s.owner.meta(s.version, r.options.client(), token))
 	params.raw("inputResponses", more.responses)
 	params.raw("requestState", more.state)
 	return s.exchange(ctx, q, params.end())
 }
 
 // client is what our client can for this call.
-func (o *CallOptions) client(c Client) Client {
-	if o.Elicit == nil {
-		c.Elicitation, c.ElicitURL = false, false
-	} else if !c.ElicitURL {
-		c.Elicitation = true
-	}
-	c.Sampling = o.Sample != nil
-	return c
+func (o *CallOptions) client() Client {
+	return Client{Elicitation: o.Elicit != nil, Sampling: o.Sample != nil}
 }

@@ -43,7 +43,7 @@ func (s *Server) dial(ctx context.Context, n *session) *Error {
 		return s.startProcess(n, most)
 	case s.config.Transport == SSE:
 		w := newWeb(s.config, s.options, most)
-		if _, err := openSSE(ctx, w, s.config.URL, n.peer); err != nil {
+		if err := openSSE(ctx, w, s.config.URL, n.peer); err != nil {
 			w.close()
 			return err
 		}
@@ -66,7 +66,7 @@ func (s *Server) startProcess(n *session, most int) *Error {
 	}
 	n.process = process
 	n.reading.Go(func() { follow(process.Err, s.printed) })
-	newLines(process, n.peer, most, s.options.Logger)
+	newLines(process, n.peer, most)
 	return nil
 }
 
@@ -125,7 +125,7 @@ const probeTime = 10 * time.Second
 
 func (s *session) pingParams() []byte {
 	var f fields
-	f.raw("_meta", s.owner.meta(s.version, s.owner.options.Client, nil, 0))
+	f.raw("_meta", s.owner.meta(s.version, s.owner.options.Client, 0))
 	return f.end()
 }
 
@@ -149,7 +149,7 @@ func (s *session) end() {
 }
 
 // told implements handler.
-func (s *session) told(_ *peer, m message) {
+func (s *session) told(m message) {
 	switch m.method {
 	case "notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/prompts/list_changed":
 		s.mark()
@@ -176,7 +176,7 @@ func (s *session) subscribe() {
 	}
 	var f fields
 	f.raw("notifications", wanted.end())
-	f.raw("_meta", s.owner.meta(s.version, s.owner.options.Client, nil, 0))
+	f.raw("_meta", s.owner.meta(s.version, s.owner.options.Client, 0))
 	s.reading.Go(func() { s.hearChanges(f.end()) })
 }
 

@@ -37,10 +37,9 @@ type Error struct {
 	Data      json.RawMessage // of the server's error
 	Status    int             // of HTTP; 0: none
 
-	cause   error
-	unsent  bool // the server has not acted on the request
-	broken  bool // the connection is of no more use
-	expired bool // the server does not know our session any more
+	cause  error
+	unsent bool // the server has not acted on the request
+	broken bool // the connection is of no more use
 }
 
 // Error implements error.

@@ -65,7 +65,7 @@ func (e *events) next() (event, error) {
 	}
 }
 
-// line gives a line without its end. It is valid until the next one only where the event's data copies it.
+// line gives a line without its end, valid until the next one. had is the size of what the event has already.
 func (e *events) line(had int) ([]byte, error) {
 	var line []byte
 	for {
@@ -90,4 +90,23 @@ func (e *events) line(had int) ([]byte, error) {
 		line, e.begun = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), true
 	}
 	return bytes.TrimRight(line, "\r\n"), nil
+}
+
+// hear hands on the messages of a stream until it ends, or until q is answered where there is one.
+func (p *peer) hear(stream *events, q *pending) error {
+	for {
+		ev, err := stream.next()
+		if err != nil {
+			return err
+		}
+		if ev.name != "" && ev.name != "message" || len(ev.data) == 0 {
+			continue
+		}
+		if !p.receive(ev.data, q) {
+			p.logger.Warn("an event is no message, and is skipped", "data", shown(string(ev.data[:min(len(ev.data), 500)])))
+		}
+		if q != nil && !p.waits(q) {
+			return nil
+		}
+	}
 }

@@ -25,6 +25,7 @@ type program struct {
 	t      *testing.T
 	script func(p *running, m message) bool // true: it has dealt with it
 	starts atomic.Int32
+	lists  atomic.Int32 // that were asked for
 	tools  atomic.Value // JSON of the list
 
 	mu   sync.Mutex
@@ -61,7 +62,7 @@ func (p *program) start(Command) (*Process, error) {
 	p.last = r
 	p.mu.Unlock()
 	go r.run()
-	return &Process{In: inWrite, Out: outRead, Err: errRead, Ended: r.ended, Stop: func() {
+	return &Process{In: inWrite, Out: outRead, Err: errRead, Stop: func() {
 		r.die()
 		<-r.ended
 	}}, nil
@@ -109,6 +110,7 @@ func (r *running) plain(m message) {
 	case "initialize":
 		r.result(m, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"fake","version":"1"}}`)
 	case "tools/list":
+		r.lists.Add(1)
 		r.result(m, `{"tools":`+r.tools.Load().(string)+`}`)
 	case "tools/call":
 		r.calls.Add(1)

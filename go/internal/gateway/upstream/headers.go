@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 )
 
@@ -28,8 +30,11 @@ type mirror struct {
 	path   []string // in the arguments
 }
 
-// maxMirrors bounds the headers of one request.
-const maxMirrors = 64
+// Bounds of the headers of one request: how many, and the bytes of a name.
+const (
+	maxMirrors = 64
+	maxHeader  = 128
+)
 
 // mirrors finds the arguments that a schema wants in headers. It is false where the schema breaks the rules for that:
 // such a tool must not be used.
@@ -54,7 +59,7 @@ func (m *mirrorFinder) walk(schema any, path []string) {
 		if wanted, has := p["x-mcp-header"]; has {
 			header, _ := wanted.(string)
 			switch kind, _ := p["type"].(string); {
-			case !isToken(header), m.seen[strings.ToLower(header)], len(m.found) == maxMirrors,
+			case !httpguts.ValidHeaderFieldName(header), len(header) > maxHeader, m.seen[strings.ToLower(header)], len(m.found) == maxMirrors,
 				kind != "string" && kind != "integer" && kind != "boolean":
 				m.ok = false
 				return
@@ -64,17 +69,6 @@ func (m *mirrorFinder) walk(schema any, path []string) {
 		}
 		m.walk(property, at)
 	}
-}
-
-// isToken says whether a text can be the name of a header.
-func isToken(name string) bool {
-	for i := 0; i < len(name); i++ {
-		c := name[i]
-		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
-			return false
-		}
-	}
-	return name != "" && len(name) <= 128
 }
 
 // mirrored are the headers of one call.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"sync"
 	"time"
 )
@@ -17,7 +16,6 @@ var _ conn = (*lines)(nil)
 type lines struct {
 	process *Process
 	peer    *peer
-	logger  *slog.Logger
 	max     int // bytes of a line
 
 	queue  chan *outgoing
@@ -36,15 +34,14 @@ type outgoing struct {
 // writeTime is how long a server may leave its input unread.
 const writeTime = 30 * time.Second
 
-func newLines(process *Process, p *peer, max int, logger *slog.Logger) *lines {
+func newLines(process *Process, p *peer, max int) {
 	l := &lines{
-		process: process, peer: p, logger: logger, max: max,
+		process: process, peer: p, max: max,
 		queue: make(chan *outgoing, 64), closed: make(chan struct{}),
 	}
 	p.conn = l
 	l.done.Go(l.read)
 	l.done.Go(l.write)
-	return l
 }
 
 // settled implements conn.
@@ -170,7 +167,7 @@ func (l *lines) read() {
 	for {
 		line, err := l.line(in)
 		if len(line) > 0 && err != errTooLong && !l.peer.receive(line, nil) {
-			l.logger.Warn("a line of the server's output is no message, and is skipped", "line", shown(string(line[:min(len(line), 500)])))
+			l.peer.logger.Warn("a line of the server's output is no message, and is skipped", "line", shown(string(line[:min(len(line), 500)])))
 		}
 		switch err {
 		case nil:
@@ -204,7 +201,6 @@ var errTooLong = &Error{Code: CodeTooLarge, Message: "one line is longer than wh
 
 // close implements conn.
 func (l *lines) close() {
-	l.peer.lost(&Error{Code: CodeClosed, Message: "the connection is closed"})
 	l.shut()
 	l.process.Stop()
 	_ = l.process.Out.Close() // a reader of it must not wait for a process that nobody can end

@@ -285,7 +285,7 @@ func TestErrorsOfServers(t *testing.T) {
 	require.EqualValues(t, -32602, e.Number)
 	require.Equal(t, CodeInvalid, e.Code)
 	require.JSONEq(t, `{"a":1}`, string(e.Data))
-	require.Equal(t, `mcp server "fake": no\x1b[31m ***`, err.Error())
+	require.Equal(t, `mcp server "fake": no\x1b[31m [redacted]`, err.Error())
 }
 
 // The cap holds, and a slow server holds up itself only.

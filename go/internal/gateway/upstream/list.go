@@ -20,28 +20,25 @@ func (s *Server) list(session *session) *Error {
 		Version: session.version, Info: session.said.Info, Instructions: session.said.Instructions,
 		byName: map[string]*Tool{}, room: mostRoom,
 	}
-	var capabilities fields
-	for _, name := range sorted(session.said.Capabilities) {
-		capabilities.raw(name, session.said.Capabilities[name])
-	}
-	n.Capabilities = capabilities.end()
 	if err := s.listTools(session, n); err != nil {
 		return err
 	}
-	others := []struct{ capability, method, member, key string }{
-		{"resources", "resources/list", "resources", "uri"},
-		{"resources", "resources/templates/list", "resourceTemplates", "uriTemplate"},
-		{"prompts", "prompts/list", "prompts", "name"},
+	others := []struct {
+		capability, method, member, key string
+		to                              *[]Item
+	}{
+		{"resources", "resources/list", "resources", "uri", &n.Resources},
+		{"resources", "resources/templates/list", "resourceTemplates", "uriTemplate", &n.Templates},
+		{"prompts", "prompts/list", "prompts", "name", &n.Prompts},
 	}
-	for i, o := range others {
+	for _, o := range others {
 		if !session.said.can(o.capability) {
 			continue
 		}
-		to := []*[]Item{&n.Resources, &n.Templates, &n.Prompts}[i]
 		err := s.pages(session, n, o.method, o.member, func(raw json.RawMessage) string {
-			item, problem := n.parseItem(raw, o.key)
+			item, problem := parseItem(raw, o.key)
 			if problem == "" {
-				*to = append(*to, item)
+				*o.to = append(*o.to, item)
 			}
 			return problem
 		})
@@ -72,7 +69,7 @@ func (s *Server) listTools(session *session, n *Snapshot) *Error {
 			}
 			t.mirrors = found
 		}
-		if s.config.allows(t.Name) {
+		if s.config.Allows(t.Name) {
 			n.Tools = append(n.Tools, t)
 			n.byName[t.Name] = &t
 		}
@@ -92,7 +89,9 @@ func (s *Server) install(n *Snapshot) {
 	}
 	s.mu.Lock()
 	changed := !n.same(s.snapshot)
-	s.snapshot = n
+	if changed { // else what was made of the one before holds on
+		s.snapshot = n
+	}
 	s.wake()
 	s.mu.Unlock()
 	if changed && s.options.OnChange != nil {
@@ -157,7 +156,7 @@ func (s *Server) page(session *session, method, cursor string) (json.RawMessage,
 	if cursor != "" {
 		f.string("cursor", cursor)
 	}
-	f.raw("_meta", s.meta(session.version, s.options.Client, nil, 0))
+	f.raw("_meta", s.meta(session.version, s.options.Client, 0))
 	raw, err := session.roundTrip(ctx, method, f.end())
 	if err != nil && err.Code == CodeTimeout {
 		err.Message = fmt.Sprintf("it did not answer %s within %v", method, s.config.StartTimeout)

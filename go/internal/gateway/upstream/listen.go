@@ -41,7 +41,7 @@ func (s *streamable) listen(known func()) {
 			opened, wait = true, firstPause
 			stream := newEvents(r.Body, s.web.max)
 			stream.id = id
-			_ = s.take(stream, nil) // however it ended, we come again
+			_ = s.peer.hear(stream, nil) // however it ended, we come again
 			_ = r.Body.Close()
 			id = stream.id
 			if stream.retry > 0 {

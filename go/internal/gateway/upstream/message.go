@@ -74,16 +74,12 @@ func parseError(raw json.RawMessage) *wireError {
 
 // Codes of JSON-RPC and of the protocol.
 const (
-	numberParse          = -32700
 	numberMethodNotFound = -32601
 	numberInvalidParams  = -32602
 	numberInternal       = -32603
 	numberRefused        = -32000
 	numberNotFound       = -32002
-	numberBadHeader      = -32020
-	numberNeedsClient    = -32021
 	numberBadVersion     = -32022
-	numberNeedsURL       = -32042
 )
 
 // request writes a request, or with id 0 a notification. Empty params are left out.

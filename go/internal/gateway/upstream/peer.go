@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hukilau/hukilau/go/internal/size"
 )
 
 // conn carries messages to a server. What comes from it, its owner hands to a peer.
@@ -16,7 +19,7 @@ type conn interface {
 	send(ctx context.Context, text []byte, p *pending) error
 	// settled tells which revision is spoken from now on.
 	settled(version string)
-	// close ends it, and waits until nothing of it is left.
+	// close ends it, whose requests have ended, and waits until nothing of it is left.
 	close()
 }
 
@@ -37,8 +40,8 @@ type peer struct {
 
 // handler takes what a server says of its own accord. It must not block.
 type handler interface {
-	asked(p *peer, m message, via *pending)
-	told(p *peer, m message)
+	asked(m message, via *pending)
+	told(m message)
 }
 
 // pending is a request that is not answered yet.
@@ -160,11 +163,11 @@ func (p *peer) receive(text []byte, via *pending) bool {
 	case m.method == "":
 		p.answered(m)
 	case m.id != nil && string(m.id) != "null":
-		p.handler.asked(p, m, via)
+		p.handler.asked(m, via)
 	case m.method == "notifications/progress":
 		p.progressed(m)
 	default:
-		p.handler.told(p, m)
+		p.handler.told(m)
 	}
 	return true
 }
@@ -201,7 +204,7 @@ func refused(e *wireError) *Error {
 }
 
 func tooLarge(most int) *Error {
-	return &Error{Code: CodeTooLarge, Message: "the result is larger than " + bytesText(most) + ": ask for less, or raise max_bytes of the server"}
+	return &Error{Code: CodeTooLarge, Message: "the result is larger than " + size.Bytes(most).String() + ": ask for less"}
 }
 
 // mostTold bounds one notification of progress: several may be waiting to be taken.
@@ -277,7 +280,7 @@ func (p *peer) cancel(id int64, reason string) {
 	defer stop()
 	var f fields
 	f.key("requestId")
-	f.text = appendInt(f.text, id)
+	f.text = strconv.AppendInt(f.text, id, 10)
 	f.string("reason", reason)
 	if err := p.conn.send(ctx, request(0, "notifications/cancelled", f.end()), nil); err != nil {
 		p.logger.Debug("a cancellation was not taken", "error", err)

@@ -7,13 +7,12 @@ import (
 )
 
 // Process is the program of a server. Stop ends it and all that it has started, and waits for that; it may be called
-// again. Ended is closed when nothing of it runs any more.
+// again.
 type Process struct {
-	In    io.WriteCloser
-	Out   io.ReadCloser
-	Err   io.ReadCloser
-	Stop  func()
-	Ended <-chan struct{}
+	In   io.WriteCloser
+	Out  io.ReadCloser
+	Err  io.ReadCloser
+	Stop func()
 }
 
 // inherited are the variables of our environment that a server gets: what programs need to run, and nothing that

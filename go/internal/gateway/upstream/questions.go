@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/hukilau/hukilau/go/internal/size"
 )
 
 // Bounds of the questions of a server: how many may be open, and the bytes of one.
@@ -50,26 +52,26 @@ func (q *questions) close() {
 }
 
 // asked implements handler.
-func (s *session) asked(p *peer, m message, via *pending) {
+func (s *session) asked(m message, via *pending) {
 	switch m.method {
 	case "ping":
-		s.answer(p, m, nil, func(context.Context) (json.RawMessage, *wireError) { return json.RawMessage("{}"), nil })
+		s.answer(m, nil, func(context.Context) (json.RawMessage, *wireError) { return json.RawMessage("{}"), nil })
 	case "roots/list":
-		s.answer(p, m, nil, func(context.Context) (json.RawMessage, *wireError) { return json.RawMessage(`{"roots":[]}`), nil })
+		s.answer(m, nil, func(context.Context) (json.RawMessage, *wireError) { return json.RawMessage(`{"roots":[]}`), nil })
 	case "elicitation/create", "sampling/createMessage":
 		if len(m.params) > mostQuestion {
 			m.params = nil
-			s.answer(p, m, nil, func(context.Context) (json.RawMessage, *wireError) {
-				return nil, &wireError{code: numberInvalidParams, message: "the request is larger than " + bytesText(mostQuestion)}
+			s.answer(m, nil, func(context.Context) (json.RawMessage, *wireError) {
+				return nil, &wireError{code: numberInvalidParams, message: "the request is larger than " + size.Bytes(mostQuestion).String()}
 			})
 			return
 		}
 		call := s.questions.whose(m.method, via, s.owner.config.Stateless)
-		s.answer(p, m, call, func(ctx context.Context) (json.RawMessage, *wireError) {
+		s.answer(m, call, func(ctx context.Context) (json.RawMessage, *wireError) {
 			return ask(ctx, m.method, m.params, call)
 		})
 	default:
-		s.answer(p, m, nil, func(context.Context) (json.RawMessage, *wireError) {
+		s.answer(m, nil, func(context.Context) (json.RawMessage, *wireError) {
 			return nil, &wireError{code: numberMethodNotFound, message: "this client does not know " + shown(m.method)}
 		})
 	}
@@ -136,7 +138,7 @@ func ask(ctx context.Context, method string, params json.RawMessage, call *pendi
 
 // answer answers a request of the server, on a goroutine of its own. Time that a user takes does not count for the
 // call.
-func (s *session) answer(p *peer, m message, call *pending, do func(context.Context) (json.RawMessage, *wireError)) {
+func (s *session) answer(m message, call *pending, do func(context.Context) (json.RawMessage, *wireError)) {
 	ctx := context.Background()
 	if call != nil {
 		ctx = call.ctx
@@ -165,18 +167,18 @@ func (s *session) answer(p *peer, m message, call *pending, do func(context.Cont
 		q.mu.Lock()
 		delete(q.open, id)
 		q.mu.Unlock()
-		s.respond(p, m, result, failed)
+		s.respond(m, result, failed)
 	})
 }
 
-func (s *session) respond(p *peer, m message, result json.RawMessage, failed *wireError) {
+func (s *session) respond(m message, result json.RawMessage, failed *wireError) {
 	text := reply(m.id, result)
 	if failed != nil {
 		text = refusal(m.id, failed.code, s.owner.redacted(failed.message))
 	}
 	ctx, stop := context.WithTimeout(context.Background(), answerTime)
 	defer stop()
-	if err := p.conn.send(ctx, text, nil); err != nil {
+	if err := s.conn.send(ctx, text, nil); err != nil {
 		s.logger.Debug("an answer to the server was not taken", "method", m.method, "error", err)
 	}
 }

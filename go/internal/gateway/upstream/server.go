@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hukilau/hukilau/go/internal/redact"
 )
 
 // Server is one connection to an MCP server, which is made anew whenever it breaks. Many goroutines may use it.
@@ -14,8 +16,7 @@ type Server struct {
 	config  Config
 	options Options
 	slots   chan struct{} // of calls at the same time
-	secrets *strings.Replacer
-	logs    logs
+	secrets *redact.Redactor
 	stderr  tail
 	model   *Server // whose lists these are; nil: its own
 
@@ -33,7 +34,6 @@ type Server struct {
 	attempts int       // to connect, that have ended
 	older    bool      // the server did not know the stateless revision
 	last     time.Time // that no connection could be made
-	closed   bool
 }
 
 // Open begins to connect to a server, and does not wait for it.
@@ -73,7 +73,7 @@ func newServer(c Config, o Options) *Server {
 	s.options.Logger = s.options.Logger.With("server", c.Name)
 	s.secrets = secretsOf(c)
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.status = Status{State: Connecting, Since: time.Now()}
+	s.status = Status{State: Connecting}
 	return s
 }
 
@@ -85,11 +85,10 @@ func (s *Server) Config() Config { return s.config }
 
 // Close ends the connection, and with it the process of a server that has one. Calls under way fail.
 func (s *Server) Close() {
+	s.stop()
 	s.mu.Lock()
-	s.closed = true
 	s.wake()
 	s.mu.Unlock()
-	s.stop()
 	<-s.done
 }
 
@@ -161,7 +160,7 @@ func (s *Server) await(d time.Duration) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.status.State, s.status.Since = Connecting, time.Now()
+	s.status.State = Connecting
 	s.wake()
 	return true
 }
@@ -176,16 +175,12 @@ func (s *Server) failed(err *Error, none, again bool) {
 	defer s.mu.Unlock()
 	s.session = nil
 	s.attempts++
-	now := time.Now()
 	if none {
-		s.last = now
+		s.last = time.Now()
 	}
-	state := Connecting
+	s.status.State = Connecting
 	if none || again {
-		state = Unhealthy
-	}
-	if s.status.State != state {
-		s.status.State, s.status.Since = state, now
+		s.status.State = Unhealthy
 	}
 	s.status.Reason, s.status.Code = reason, err.Code
 	s.wake()
@@ -261,13 +256,13 @@ func (s *Server) mayHaveChanged() {
 func (s *Server) healthy(session *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.status = Status{State: Healthy, Since: time.Now(), Version: session.version, Info: session.said.Info}
+	s.status = Status{State: Healthy, Version: session.version, Info: session.said.Info}
 	s.wake()
 }
 
 // redacted takes secrets out of a text that is shown to people.
 func (s *Server) redacted(text string) string {
-	text = s.secrets.Replace(text)
+	text = s.secrets.Text(text)
 	if s.options.Redact != nil {
 		text = s.options.Redact(text)
 	}
@@ -275,17 +270,17 @@ func (s *Server) redacted(text string) string {
 }
 
 // secretsOf are what the configuration gives a server to prove who we are.
-func secretsOf(c Config) *strings.Replacer {
-	var pairs []string
+func secretsOf(c Config) *redact.Redactor {
+	var secrets []string
 	for _, values := range []map[string]string{c.Headers, c.Env} {
 		for _, value := range values {
 			value = strings.TrimSpace(strings.TrimPrefix(value, "Bearer "))
 			if len(value) >= shortestSecret {
-				pairs = append(pairs, value, "***")
+				secrets = append(secrets, value)
 			}
 		}
 	}
-	return strings.NewReplacer(pairs...)
+	return redact.New(secrets)
 }
 
 // shortestSecret keeps values that are words of messages, as "true" and "8080".

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -124,7 +125,7 @@ const discoverTime = 5 * time.Second
 // discover asks what a server is.
 func (s *session) discover(ctx context.Context) (json.RawMessage, *Error) {
 	var f fields
-	f.raw("_meta", s.owner.meta(stateless, s.owner.options.Client, nil, 0))
+	f.raw("_meta", s.owner.meta(stateless, s.owner.options.Client, 0))
 	return s.roundTrip(ctx, "server/discover", f.end())
 }
 
@@ -218,15 +219,10 @@ func (s *session) initialized(ctx context.Context, result json.RawMessage) *Erro
 // capabilities are what our client can, as a revision writes it.
 func capabilities(c Client, version string) []byte {
 	var f fields
-	if c.Elicitation || c.ElicitURL {
+	if c.Elicitation {
 		var kinds fields
 		if version >= "2025-11-25" {
-			if c.Elicitation {
-				kinds.raw("form", []byte("{}"))
-			}
-			if c.ElicitURL {
-				kinds.raw("url", []byte("{}"))
-			}
+			kinds.raw("form", []byte("{}"))
 		}
 		f.raw("elicitation", kinds.end())
 	}
@@ -243,9 +239,9 @@ func (s *Server) clientInfo() []byte {
 	return f.end()
 }
 
-// meta is the _meta of a request: what the revision wants, what the caller adds, and with a token where progress is
-// wanted. It is nil where there is nothing to say.
-func (s *Server) meta(version string, client Client, more json.RawMessage, token int64) []byte {
+// meta is the _meta of a request: what the revision wants, with a token where progress is wanted. It is nil where there
+// is nothing to say.
+func (s *Server) meta(version string, client Client, token int64) []byte {
 	var f fields
 	if version >= stateless {
 		f.string(metaVersion, version)
@@ -253,16 +249,7 @@ func (s *Server) meta(version string, client Client, more json.RawMessage, token
 		f.raw(metaCapabilities, capabilities(client, version))
 	}
 	if token != 0 {
-		f.raw("progressToken", appendInt(nil, token))
-	}
-	if len(more) > 0 {
-		members(more, func(key, value []byte) {
-			switch name := string(key); name {
-			case metaVersion, metaClient, metaCapabilities, "progressToken":
-			default:
-				f.raw(name, value)
-			}
-		})
+		f.raw("progressToken", strconv.AppendInt(nil, token, 10))
 	}
 	if f.text == nil {
 		return nil

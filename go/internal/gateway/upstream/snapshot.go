@@ -13,7 +13,6 @@ import (
 type Snapshot struct {
 	Version      string          // of the protocol
 	Info         json.RawMessage // serverInfo
-	Capabilities json.RawMessage
 	Instructions string
 
 	Tools     []Tool
@@ -53,20 +52,8 @@ type Tool struct {
 
 // Item is a resource, a template of resources or a prompt.
 type Item struct {
-	Raw         json.RawMessage // the whole entry
-	Name        string
-	Title       string
-	Description string
-	URI         string // of a resource, or the template
-	MIME        string
-	Arguments   []Argument // of a prompt
-}
-
-// Argument is an argument of a prompt.
-type Argument struct {
-	Name        string
-	Description string
-	Required    bool
+	Raw json.RawMessage // the whole entry
+	Key string          // what requests name it by: its URI, its template or its name
 }
 
 // Snapshot is what the server offers; nil until that is known. It outlives the connection.
@@ -94,6 +81,7 @@ func (s *Snapshot) same(other *Snapshot) bool {
 	}
 	equal := func(a, b Item) bool { return string(a.Raw) == string(b.Raw) }
 	return s.Instructions == other.Instructions && string(s.Info) == string(other.Info) && s.Version == other.Version &&
+		slices.Equal(s.Warnings, other.Warnings) &&
 		slices.EqualFunc(s.Tools, other.Tools, func(a, b Tool) bool { return string(a.Raw) == string(b.Raw) }) &&
 		slices.EqualFunc(s.Resources, other.Resources, equal) && slices.EqualFunc(s.Templates, other.Templates, equal) &&
 		slices.EqualFunc(s.Prompts, other.Prompts, equal)
@@ -134,30 +122,14 @@ func truth(v any) *bool {
 }
 
 // parseItem reads an entry of another list. key is the member that tells it from others.
-func (s *Snapshot) parseItem(raw json.RawMessage, key string) (Item, string) {
+func parseItem(raw json.RawMessage, key string) (Item, string) {
 	i := Item{Raw: raw}
-	tree, err := s.decode(raw)
-	if err != nil {
-		return i, err.Error()
-	}
-	object, _ := tree.(map[string]any)
-	i.Name, _ = object["name"].(string)
-	i.Title, _ = object["title"].(string)
-	i.Description, _ = object["description"].(string)
-	i.MIME, _ = object["mimeType"].(string)
-	if i.URI, _ = object["uri"].(string); i.URI == "" {
-		i.URI, _ = object["uriTemplate"].(string)
-	}
-	arguments, _ := object["arguments"].([]any)
-	for _, entry := range arguments {
-		if a, ok := entry.(map[string]any); ok {
-			name, _ := a["name"].(string)
-			description, _ := a["description"].(string)
-			required, _ := a["required"].(bool)
-			i.Arguments = append(i.Arguments, Argument{name, description, required})
+	members(raw, func(name, value []byte) {
+		if string(name) == key {
+			i.Key = str(value)
 		}
-	}
-	if named, _ := object[key].(string); named == "" {
+	})
+	if i.Key == "" {
 		return i, "it has no " + key
 	}
 	return i, ""

@@ -160,11 +160,14 @@ func (l *lifter) definition(ref string) (string, bool) {
 	return name, true
 }
 
+// pointerToken reads a part of a JSON pointer.
+var pointerToken = strings.NewReplacer("~1", "/", "~0", "~")
+
 // find follows a pointer from the root, and tells the last name on the way that is one.
 func (l *lifter) find(pointer string) (target any, last string, ok bool) {
 	target, last = l.root, l.name
 	for _, token := range strings.Split(pointer, "/")[1:] {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		token = pointerToken.Replace(token)
 		switch v := target.(type) {
 		case map[string]any:
 			if target, ok = v[token]; !ok {

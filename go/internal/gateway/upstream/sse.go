@@ -22,13 +22,12 @@ type sse struct {
 	ctx  context.Context
 	stop context.CancelFunc
 
-	mu     sync.Mutex
-	closed bool
-	done   sync.WaitGroup
+	mu   sync.Mutex // nothing is started once ctx has ended
+	done sync.WaitGroup
 }
 
 // openSSE opens the stream and waits for the address to send to.
-func openSSE(ctx context.Context, w *web, from string, p *peer) (*sse, *Error) {
+func openSSE(ctx context.Context, w *web, from string, p *peer) *Error {
 	s := &sse{web: w, peer: p}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	unhook := context.AfterFunc(ctx, s.stop)
@@ -37,16 +36,16 @@ func openSSE(ctx context.Context, w *web, from string, p *peer) (*sse, *Error) {
 	if err != nil {
 		s.stop()
 		if ctx.Err() != nil {
-			return nil, stopped(ctx)
+			return stopped(ctx)
 		}
-		return nil, err
+		return err
 	}
 	if err = s.opened(ctx, from, r); err != nil {
 		s.stop()
 		_ = r.Body.Close()
-		return nil, err
+		return err
 	}
-	return s, nil
+	return nil
 }
 
 func (s *sse) opened(ctx context.Context, from string, r *http.Response) *Error {
@@ -94,24 +93,13 @@ func endpoint(from, named string) (string, *Error) {
 
 func (s *sse) read(stream *events, r *http.Response) {
 	defer r.Body.Close()
-	for {
-		ev, err := stream.next()
-		if err != nil {
-			lost := cutOff(err)
-			lost.Message = "the server's event stream has ended"
-			if err == errTooLong {
-				lost.Message = "an event of the server is longer than what is read"
-			}
-			s.peer.lost(lost)
-			return
-		}
-		if ev.name != "" && ev.name != "message" || len(ev.data) == 0 {
-			continue
-		}
-		if !s.peer.receive(ev.data, nil) {
-			s.peer.logger.Warn("an event is no message, and is skipped", "data", shown(string(ev.data[:min(len(ev.data), 500)])))
-		}
+	err := s.peer.hear(stream, nil)
+	lost := cutOff(err)
+	lost.Message = "the server's event stream has ended"
+	if err == errTooLong {
+		lost.Message = "an event of the server is longer than what is read"
 	}
+	s.peer.lost(lost)
 }
 
 // settled implements conn.
@@ -127,7 +115,7 @@ func (s *sse) send(ctx context.Context, text []byte, p *pending) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.ctx.Err() != nil {
 		return errLineClosed()
 	}
 	s.done.Go(func() {
@@ -156,18 +144,16 @@ func (s *sse) post(ctx context.Context, text []byte, sent func()) *Error {
 	body, _ := readAll(r, maxRefusal)
 	failed := failedStatus(r, body)
 	if r.StatusCode == http.StatusNotFound { // it does not know the stream any more
-		failed.broken, failed.expired = true, true
+		failed.broken = true
 	}
 	return failed
 }
 
 // close implements conn.
 func (s *sse) close() {
-	s.peer.lost(&Error{Code: CodeClosed, Message: "the connection is closed"})
 	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
 	s.stop()
+	s.mu.Unlock()
 	s.done.Wait()
 	s.web.close()
 }

@@ -16,10 +16,9 @@ const (
 	Unhealthy  State = "unhealthy"
 )
 
-// Status is how a server is, and since when.
+// Status is how a server is.
 type Status struct {
 	State   State
-	Since   time.Time
 	Reason  string          // why it is not healthy
 	Code    string          // of that
 	Version string          // of the protocol that is spoken
@@ -42,11 +41,11 @@ func (s *Server) Status() Status {
 func (s *Server) Ready(ctx context.Context) error {
 	for {
 		s.mu.Lock()
-		state, closed, changed := s.status.State, s.closed, s.changed
+		state, changed := s.status.State, s.changed
 		err := s.unavailable()
 		s.mu.Unlock()
 		switch {
-		case closed:
+		case s.ctx.Err() != nil:
 			return s.wrapped(&Error{Code: CodeClosed, Message: "it is closed"}, "")
 		case state == Healthy:
 			return nil
@@ -82,11 +81,11 @@ func (s *Server) usable(ctx context.Context, not *session) (*session, *Error) {
 	for {
 		s.mu.Lock()
 		session, state, attempts, changed := s.session, s.status.State, s.attempts, s.changed
-		closed, recent := s.closed, time.Since(s.last) < kickAfter
+		recent := time.Since(s.last) < kickAfter
 		err := s.unavailable()
 		s.mu.Unlock()
 		switch {
-		case closed:
+		case s.ctx.Err() != nil:
 			return nil, &Error{Code: CodeClosed, Message: "it is closed", unsent: true}
 		case session != nil && session != not && session.works():
 			return session, nil

@@ -22,24 +22,22 @@ type streamable struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
 
-	mu      sync.Mutex
-	closed  bool
+	mu      sync.Mutex // nothing is started once ctx has ended
 	session string
 	version string
 }
 
-func newStreamable(w *web, url string, p *peer) *streamable {
+func newStreamable(w *web, url string, p *peer) {
 	s := &streamable{web: w, url: url, peer: p}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	p.conn = s
-	return s
 }
 
 // start runs something until the connection is closed.
 func (s *streamable) start(do func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.ctx.Err() != nil {
 		return false
 	}
 	s.done.Go(do)
@@ -211,7 +209,7 @@ func (s *streamable) refused(ctx context.Context, p *pending, r *http.Response, 
 
 func sessionGone() *Error {
 	return &Error{Code: CodeUnavailable, Status: http.StatusNotFound, Message: "the server does not know our session any more",
-		unsent: true, broken: true, expired: true}
+		unsent: true, broken: true}
 }
 
 // alive asks whether the server still knows the session: some say 400 where 404 belongs.
@@ -230,7 +228,7 @@ func (s *streamable) follow(ctx context.Context, p *pending, r *http.Response) {
 	for tries := 0; ; {
 		stream := newEvents(r.Body, s.web.max)
 		stream.id = id
-		err := s.take(stream, p)
+		err := s.peer.hear(stream, p)
 		_ = r.Body.Close()
 		if !s.peer.waits(p) {
 			return
@@ -256,25 +254,6 @@ func (s *streamable) follow(ctx context.Context, p *pending, r *http.Response) {
 	}
 }
 
-// take hands on messages until p is answered or the stream ends.
-func (s *streamable) take(stream *events, p *pending) error {
-	for {
-		ev, err := stream.next()
-		if err != nil {
-			return err
-		}
-		if ev.name != "" && ev.name != "message" || len(ev.data) == 0 {
-			continue
-		}
-		if !s.peer.receive(ev.data, p) {
-			s.peer.logger.Warn("an event is no message, and is skipped", "data", shown(string(ev.data[:min(len(ev.data), 500)])))
-		}
-		if p != nil && !s.peer.waits(p) {
-			return nil
-		}
-	}
-}
-
 // maxPause bounds how long a server may have us wait before we come again.
 const maxPause = 30 * time.Second
 
@@ -296,12 +275,10 @@ func (s *streamable) resume(ctx context.Context, id string, after time.Duration)
 
 // close implements conn.
 func (s *streamable) close() {
-	s.peer.lost(&Error{Code: CodeClosed, Message: "the connection is closed"})
 	s.mu.Lock()
-	s.closed = true
+	s.stop()
 	session := s.session
 	s.mu.Unlock()
-	s.stop()
 	s.done.Wait()
 	if session != "" {
 		s.leave()

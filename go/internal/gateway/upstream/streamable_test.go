@@ -357,12 +357,12 @@ func TestBadAnswersOverHTTP(t *testing.T) {
 			w.WriteHeader(400)
 			_, _ = w.Write(refusal([]byte("null"), -32000, "because"))
 		}, CodeUpstream, "because"},
-		"too large":     {func(w http.ResponseWriter, m message) { answerJSON(w, m, textResult(strings.Repeat("x", 1<<20))) }, CodeTooLarge, "larger than 1 MiB"},
-		"far too large": {func(w http.ResponseWriter, m message) { answerJSON(w, m, textResult(strings.Repeat("x", 10<<20))) }, CodeTooLarge, "larger than 1 MiB"},
+		"too large":     {func(w http.ResponseWriter, m message) { answerJSON(w, m, textResult(strings.Repeat("x", 1<<20))) }, CodeTooLarge, "larger than 1MiB"},
+		"far too large": {func(w http.ResponseWriter, m message) { answerJSON(w, m, textResult(strings.Repeat("x", 10<<20))) }, CodeTooLarge, "larger than 1MiB"},
 		"a large event": {func(w http.ResponseWriter, m message) {
 			beginEvents(w)
 			sayEvent(w, "", reply(m.id, []byte(textResult(strings.Repeat("x", 10<<20)))))
-		}, CodeTooLarge, "larger than 1 MiB"},
+		}, CodeTooLarge, "larger than 1MiB"},
 		"half of an answer": {func(w http.ResponseWriter, m message) {
 			w.Header().Set("Content-Length", "100")
 			w.Header().Set("Content-Type", "application/json")

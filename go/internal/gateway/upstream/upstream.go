@@ -6,11 +6,8 @@ package upstream
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"path"
 	"time"
 )
 
@@ -38,8 +35,7 @@ type Config struct {
 	MaxBytes      int                    // of one result; 0: 16 MiB
 	CallTimeout   time.Duration          // without a sign of life from a call; 0: 2 minutes
 	StartTimeout  time.Duration          // of start and handshake; 0: 30 seconds
-	Allow, Deny   []string               // patterns of tools, as path.Match; no Allow allows all, Deny wins
-	Allows        func(tool string) bool // as well; nil: all
+	Allows        func(tool string) bool // may be seen and called; nil: all
 }
 
 // Options is what a Server works with. The zero value is the default.
@@ -62,7 +58,6 @@ type Options struct {
 // Client is what our own client can do for a server. It is told to servers when a connection begins.
 type Client struct {
 	Elicitation bool // has forms for its user
-	ElicitURL   bool // can send its user to a URL
 	Sampling    bool
 }
 
@@ -93,35 +88,6 @@ const (
 	defaultStart      = 30 * time.Second
 )
 
-// Check says what is wrong with a configuration.
-func (c Config) Check() error {
-	switch {
-	case c.Name == "":
-		return fmt.Errorf("a server needs a name")
-	case c.Command == "" && c.URL == "":
-		return fmt.Errorf("mcp server %q: set command or url", c.Name)
-	case c.Command != "" && c.URL != "":
-		return fmt.Errorf("mcp server %q: set command or url, not both", c.Name)
-	case c.Command != "" && c.Transport != "":
-		return fmt.Errorf("mcp server %q: transport is for servers with a url; one with a command speaks over its pipes", c.Name)
-	case c.Transport != "" && c.Transport != StreamableHTTP && c.Transport != SSE:
-		return fmt.Errorf("mcp server %q: transport must be %q or %q, not %.40q", c.Name, StreamableHTTP, SSE, c.Transport)
-	}
-	for _, pattern := range append(append([]string(nil), c.Allow...), c.Deny...) {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return fmt.Errorf("mcp server %q: %q is no pattern: %w", c.Name, pattern, err)
-		}
-	}
-	if c.URL == "" {
-		return nil
-	}
-	u, err := url.Parse(c.URL)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("mcp server %q: url must begin with http:// or https:// and name a host", c.Name)
-	}
-	return nil
-}
-
 // withDefaults fills in what is not said.
 func (c Config) withDefaults() Config {
 	if c.MaxConcurrent <= 0 {
@@ -136,27 +102,10 @@ func (c Config) withDefaults() Config {
 	if c.StartTimeout <= 0 {
 		c.StartTimeout = defaultStart
 	}
+	if c.Allows == nil {
+		c.Allows = func(string) bool { return true }
+	}
 	return c
-}
-
-// allows says whether a tool may be seen and called.
-func (c Config) allows(tool string) bool {
-	if c.Allows != nil && !c.Allows(tool) {
-		return false
-	}
-	return !matches(c.Deny, tool) && (len(c.Allow) == 0 || matches(c.Allow, tool))
-}
-
-func matches(patterns []string, name string) bool {
-	for _, pattern := range patterns {
-		if pattern == name {
-			return true
-		}
-		if ok, err := path.Match(pattern, name); ok && err == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // CallOptions is what one call is made with. The functions are called while the call is under way, one at a time.
@@ -169,8 +118,6 @@ type CallOptions struct {
 	Elicit Ask
 	// Sample asks our client's model, by the params of sampling/createMessage.
 	Sample Ask
-	// Meta are members of the request's _meta beside our own, as a JSON object; nil: none.
-	Meta json.RawMessage
 }
 
 // Ask answers a request of a server. Its error is told to the server.

@@ -75,9 +75,10 @@ func (w *web) do(ctx context.Context, method, to string, body []byte, header htt
 		if err != nil {
 			return nil, err
 		}
+		scopes, wanting := insufficient(r)
 		switch {
-		case r.StatusCode == http.StatusForbidden && w.authorize != nil && insufficient(r) != nil:
-			if w.authorize.Wanting(ctx, proof, strings.Fields(insufficient(r)["scope"])) && !again {
+		case wanting && w.authorize != nil:
+			if w.authorize.Wanting(ctx, proof, scopes) && !again {
 				break
 			}
 			drop(r)
@@ -92,18 +93,21 @@ func (w *web) do(ctx context.Context, method, to string, body []byte, header htt
 	}
 }
 
-// insufficient is what a server says that refuses for want of rights which a login can give; nil for others.
-func insufficient(r *http.Response) map[string]string {
+// insufficient says whether a server refuses for want of rights which a login can give, and which it names.
+func insufficient(r *http.Response) (scopes []string, wanting bool) {
+	if r.StatusCode != http.StatusForbidden {
+		return nil, false
+	}
 	challenges, err := oauthex.ParseWWWAuthenticate(r.Header.Values("WWW-Authenticate"))
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	for _, c := range challenges {
 		if c.Scheme == "bearer" && c.Params["error"] == "insufficient_scope" {
-			return c.Params
+			return strings.Fields(c.Params["scope"]), true
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // proof is the header that says who we are.
