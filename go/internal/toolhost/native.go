@@ -78,6 +78,16 @@ func (c Calling) Room() (take func(bytes int64) error, free func()) {
 	return take, func() { c.call.host.held.Add(-held) }
 }
 
+// Progress tells how much of total is done; total 0 is unknown.
+func (c Calling) Progress(ctx context.Context, done, total float64, text string) error {
+	return c.call.Progress(ctx, done, total, text)
+}
+
+// Elicit asks the client's user; the answer and schema are JSON.
+func (c Calling) Elicit(ctx context.Context, message string, schema []byte) ([]byte, error) {
+	return c.call.Elicit(ctx, message, schema)
+}
+
 // Sink gets what the call tells; nil: nobody listens. Clients that can do more say so by what it implements.
 func (c Calling) Sink() Sink { return c.call.req.Sink }
 
