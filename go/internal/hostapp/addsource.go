@@ -53,7 +53,7 @@ func AddSource(o Options, s NewSource) (added AddedSource, err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // where a link leads is changed, and the link stays
 	}
-	text, err := readRegular(path, maxConfig)
+	text, err := readWhole(path, maxConfig)
 	if err != nil && !os.IsNotExist(err) {
 		return added, fmt.Errorf("the configuration %s: %w", added.File, withoutPath(err))
 	}

@@ -136,12 +136,9 @@ func declaredIn(sources string, files []string) (typecheck.Definitions, error) {
 	}
 	text := ""
 	for _, file := range files {
-		more, err := readRegular(file, maxDeclared)
+		more, err := readWhole(file, maxDeclared)
 		if err != nil {
 			return typecheck.Definitions{}, fmt.Errorf("the definitions %s: %w", file, withoutPath(err))
-		}
-		if len(more) > maxDeclared {
-			return typecheck.Definitions{}, fmt.Errorf("the definitions %s have more than %d bytes", file, maxDeclared)
 		}
 		text += string(more) + "\n"
 	}

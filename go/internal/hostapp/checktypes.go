@@ -3,16 +3,15 @@ package hostapp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/gateway/luautype"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/typecheck"
-	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 // toolGlobals are those of tools beside what every script finds. Those of Lua tools are what the prelude of package
@@ -152,12 +151,12 @@ func filledIn(document any) any {
 
 func executeDefinitions() typecheck.Definitions {
 	host := hostDefinitions()
-	return typecheck.Definitions{ID: fmt.Sprintf("%s execute", host.ID), Text: host.Text + toolGlobals}
+	return typecheck.Definitions{ID: host.ID + " execute", Text: host.Text + toolGlobals}
 }
 
 // warn tells the operator.
 func (p *Project) warn(message string) {
 	if p.options.Stderr != nil {
-		fmt.Fprintf(p.options.Stderr, "warning: %s\n", visible.Message(message))
+		app.Warn(p.options.Stderr, message)
 	}
 }

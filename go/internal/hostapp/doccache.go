@@ -41,19 +41,11 @@ func (p *Project) cached(key string) []byte {
 func (p *Project) cache(key string, text []byte) {
 	secret := cacheSecret()
 	path := p.cachePath(key)
-	dir := filepath.Dir(path)
-	if secret == nil || os.MkdirAll(dir, 0o700) != nil {
+	if secret == nil || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
 	}
-	trimCache(dir)
-	f, err := os.CreateTemp(dir, "new-")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(slices.Concat(signature(secret, key, text), text))
-	if closed := f.Close(); err != nil || closed != nil || os.Rename(f.Name(), path) != nil {
-		_ = os.Remove(f.Name())
-	}
+	trimCache(filepath.Dir(path))
+	_ = replaceFile(path, slices.Concat(signature(secret, key, text), text), 0o600)
 }
 
 func signature(secret []byte, key string, text []byte) []byte {
@@ -78,7 +70,7 @@ func cacheSecret() []byte {
 	}
 	secret := make([]byte, sha256.Size)
 	_, _ = rand.Read(secret) // it never fails
-	f, err := os.CreateTemp(filepath.Dir(path), "new-")
+	f, err := os.CreateTemp(filepath.Dir(path), ".hukilau-*")
 	if err != nil {
 		return nil
 	}
@@ -108,7 +100,7 @@ func trimCache(dir string) {
 		case err != nil || !info.Mode().IsRegular():
 		case strings.HasPrefix(e.Name(), "openapi-"):
 			kept = append(kept, info)
-		case strings.HasPrefix(e.Name(), "new-") && time.Since(info.ModTime()) > time.Hour:
+		case strings.HasPrefix(e.Name(), ".hukilau-") && time.Since(info.ModTime()) > time.Hour:
 			_ = os.Remove(filepath.Join(dir, e.Name())) // the next one tries again
 		}
 	}

@@ -45,8 +45,8 @@ func TestCachedDocumentsMakeRoom(t *testing.T) {
 	p.cache("openapi-first", nil)
 	old := time.Now().Add(-2 * time.Hour)
 	require.NoError(t, os.Chtimes(p.cachePath("openapi-first"), old, old))
-	require.NoError(t, os.WriteFile(p.cachePath("new-torn"), []byte("x"), 0o600))
-	require.NoError(t, os.Chtimes(p.cachePath("new-torn"), old, old))
+	require.NoError(t, os.WriteFile(p.cachePath(".hukilau-torn"), []byte("x"), 0o600))
+	require.NoError(t, os.Chtimes(p.cachePath(".hukilau-torn"), old, old))
 	for i := range mostCached {
 		p.cache(fmt.Sprint("openapi-", i), []byte("x"))
 	}

@@ -1,15 +1,14 @@
 package hostapp
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -111,6 +110,7 @@ func (p *Project) sources(flags SourceFlags) (config.Sources, config.Gateway, er
 	if err != nil {
 		return all, settings, &usageError{err.Error()}
 	}
+	p.clientWarnings, p.unsetClients = nil, map[string]string{}
 	files := flags.Files
 	if usual := filepath.Join(p.Folder, clientsFile); len(files)+len(flags.MCP)+len(flags.APIs)+len(flags.Specs) == 0 && p.file == "" && exists(usual) {
 		files = []string{usual}
@@ -142,7 +142,7 @@ func (p *Project) tellFile(path string) {
 
 // readClients reads a file of another program.
 func (p *Project) readClients(name string) (*config.Clients, error) {
-	text, err := readRegular(name, maxConfig)
+	text, err := readWhole(name, maxConfig)
 	if err != nil {
 		return nil, fmt.Errorf("the file %s: %w", name, withoutPath(err))
 	}
@@ -153,13 +153,12 @@ func (p *Project) readClients(name string) (*config.Clients, error) {
 	home, _ := os.UserHomeDir() // "" is none
 	clients, err := config.ParseClients(text, config.ClientOptions{
 		Name: name, Dir: filepath.Dir(path), Home: home, LookupEnv: os.LookupEnv, Placeholder: redact.Mark,
-		ReadFile: func(name string) ([]byte, error) { return readRegular(name, maxConfig) },
+		ReadFile: func(name string) ([]byte, error) { return readWhole(name, maxConfig) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	p.addSecrets(clients.Secrets())
-	p.unsetClients = map[string]string{}
 	for _, u := range clients.Unset() {
 		if len(u.Path) > 1 {
 			p.unsetClients[u.Path[1]] = u.Err.Error()
@@ -172,13 +171,14 @@ func (p *Project) readClients(name string) (*config.Clients, error) {
 	return clients, nil
 }
 
-// addSecrets hides further texts.
+// addSecrets hides further texts. Those that were hidden stay so: calls that run have them.
 func (p *Project) addSecrets(secrets []string) {
-	if len(secrets) == 0 {
-		return
+	for _, text := range secrets {
+		if !slices.Contains(p.moreSecrets, text) { // a file is read again at each change
+			p.moreSecrets = append(p.moreSecrets, text)
+		}
 	}
-	p.moreSecrets = append(p.moreSecrets, secrets...)
-	p.redactor.Store(redact.New(slices.Concat(p.content.Load().secrets, p.moreSecrets)))
+	p.redactor.Store(redact.New(slices.Concat(p.secrets, p.moreSecrets)))
 }
 
 // openGateway makes the gateway anew where its sources or its settings have changed. What stays the same of the
@@ -189,11 +189,8 @@ func (h *Host) openGateway() error {
 		return err
 	}
 	old := h.gateways.current.Load()
-	next, fresh, err := h.connect(sources)
-	if err != nil {
-		return err
-	}
-	if old != nil && fresh == 0 && len(next) == len(h.gateways.sources) && reflect.DeepEqual(settings, h.gateways.settings) {
+	next, fresh := h.connect(sources)
+	if old != nil && len(fresh) == 0 && len(next) == len(h.gateways.sources) && reflect.DeepEqual(settings, h.gateways.settings) {
 		return nil
 	}
 	if len(next) == 0 && h.gateways.only {
@@ -202,6 +199,7 @@ func (h *Host) openGateway() error {
 	var made *gateway.Gateway
 	if len(next) > 0 {
 		if made, err = h.newGateway(next, sources, settings); err != nil {
+			closeSources(fresh)
 			return err
 		}
 	}
@@ -211,55 +209,52 @@ func (h *Host) openGateway() error {
 	if old != nil {
 		old.Close()
 	}
-	for _, s := range gone {
-		if !slices.ContainsFunc(next, func(kept source) bool { return kept.upstream == s.upstream }) {
-			go s.upstream.Close()
-		}
-	}
+	go closeSources(slices.DeleteFunc(gone, func(s source) bool {
+		return slices.ContainsFunc(next, func(kept source) bool { return kept.upstream == s.upstream })
+	}))
 	return nil
 }
 
-// connect opens the sources that were not open before.
-func (h *Host) connect(all config.Sources) (list []source, fresh int, err error) {
-	open := func(section, name string, of any, make func() (gateway.Upstream, error)) error {
-		if why := h.unsetIn(section, name); why != "" {
-			fresh++
-			list = append(list, source{of, &gateway.Unready{Called: name, Of: kinds[section], Reason: why}})
-			return nil
-		}
+// closeSources waits until all have ended.
+func closeSources(list []source) {
+	var closing sync.WaitGroup
+	for _, s := range list {
+		closing.Go(s.upstream.Close)
+	}
+	closing.Wait()
+}
+
+// connect opens the sources that were not open before: those are fresh.
+func (h *Host) connect(all config.Sources) (list, fresh []source) {
+	open := func(section, name string, of any, make func() gateway.Upstream) {
+		why := h.unsetIn(section, name)
 		for _, s := range h.gateways.sources {
-			if s.upstream.Name() == name && reflect.DeepEqual(s.config, of) {
+			if why == "" && s.upstream.Name() == name && reflect.DeepEqual(s.config, of) {
 				list = append(list, s)
-				return nil
+				return
 			}
 		}
-		made, err := make()
-		if err != nil {
-			return err
+		made := source{config: of}
+		if why != "" {
+			made.upstream = &gateway.Unready{Called: name, Of: kinds[section], Reason: why}
+		} else {
+			made.upstream = make()
 		}
-		fresh++
-		list = append(list, source{of, made})
-		return nil
+		fresh, list = append(fresh, made), append(list, made)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all.MCPServers)) {
 		server := all.MCPServers[name]
-		if server.Disabled {
-			continue
-		}
-		if err := open("mcp_servers", name, server, func() (gateway.Upstream, error) { return h.openServer(name, server) }); err != nil {
-			return nil, 0, err
+		if !server.Disabled {
+			open("mcp_servers", name, server, func() gateway.Upstream { return h.openServer(name, server) })
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(all.APIs)) {
 		api := all.APIs[name]
-		if api.Disabled {
-			continue
-		}
-		if err := open("apis", name, api, func() (gateway.Upstream, error) { return h.openAPI(name, api), nil }); err != nil {
-			return nil, 0, err
+		if !api.Disabled {
+			open("apis", name, api, func() gateway.Upstream { return h.openAPI(name, api) })
 		}
 	}
-	return list, fresh, nil
+	return list, fresh
 }
 
 var kinds = map[string]catalog.Kind{"mcp_servers": catalog.MCP, "apis": catalog.OpenAPI}
@@ -277,7 +272,7 @@ func (h *Host) unsetIn(section, name string) string {
 	return ""
 }
 
-func (h *Host) openServer(name string, c config.MCPServer) (gateway.Upstream, error) {
+func (h *Host) openServer(name string, c config.MCPServer) gateway.Upstream {
 	var who upstream.Authorizer
 	if c.URL != "" && (c.Auth.Type == "" || c.Auth.Type == config.OAuth) {
 		who = oauth.NewSource(h.Project.grants(), name, c.URL, nil)
@@ -291,7 +286,7 @@ func (h *Host) openServer(name string, c config.MCPServer) (gateway.Upstream, er
 			Logger: h.Logger, Start: StartServer, Environ: os.Environ(), Redact: h.Project.redact, OnChange: h.upstreamChanged,
 			Client: upstream.Client{Elicitation: true, Sampling: true}, Authorize: who,
 		})
-	return gateway.NewMCPSource(server, c.Description), nil
+	return gateway.NewMCPSource(server, c.Description)
 }
 
 // mostConcurrent bounds requests to one server at once. How many calls of scripts there may be is decided before, in the
@@ -364,8 +359,7 @@ const checkPatience = 3 * time.Second
 func (h *Host) checker() *typecheck.Checker {
 	if h.gateways.checker == nil {
 		h.gateways.checker = typecheck.New(typecheck.Options{
-			Start: func(args []string) (typecheck.Process, error) { return StartChecker(args) }, Patience: checkPatience,
-			Warn: func(message string) { h.Logger.Warn(message) },
+			Start: StartChecker, Patience: checkPatience, Warn: func(message string) { h.Logger.Warn(message) },
 		})
 	}
 	return h.gateways.checker
@@ -381,16 +375,7 @@ func (h *Host) closeGateway() {
 	if g := h.gateways.current.Swap(nil); g != nil {
 		g.Close()
 	}
-	done := make(chan struct{})
-	for _, s := range h.gateways.sources {
-		go func() {
-			s.upstream.Close()
-			done <- struct{}{}
-		}()
-	}
-	for range h.gateways.sources {
-		<-done
-	}
+	closeSources(h.gateways.sources)
 	h.gateways.sources = nil
 	if h.gateways.checker != nil {
 		h.gateways.checker.Close()
@@ -415,12 +400,7 @@ func join(g *granted, gw *gateway.Gateway) *withGateway {
 			w.all = append(w.all, t)
 		}
 	}
-	slices.SortFunc(w.all, func(a, b *tooldef.Tool) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(w.all, func(a, b *tooldef.Tool) int { return strings.Compare(a.Name, b.Name) })
 	return w
 }
 
@@ -433,14 +413,4 @@ func (w *withGateway) Find(name string) (*tooldef.Tool, bool) {
 		return t, true
 	}
 	return w.gateway.Find(name)
-}
-
-var errNoFile = errors.New("there is no such file")
-
-// fileError is an error of the session's files without the path of the host.
-func fileError(name string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		err = errNoFile
-	}
-	return fmt.Errorf("%s: %w", name, withoutPath(err))
 }

@@ -77,7 +77,7 @@ func startServers(t *testing.T) {
 			_ = theirOut.Close()
 		}()
 		return &upstream.Process{
-			In: ourOut, Out: ourIn, Err: io.NopCloser(&emptyReader{}), Ended: ended,
+			In: ourOut, Out: ourIn, Err: io.NopCloser(&emptyReader{}),
 			Stop: func() {
 				_ = ourOut.Close()
 				stop()
@@ -279,6 +279,71 @@ func TestSourcesReload(t *testing.T) {
 	require.Nil(t, h.Gateway())
 	_, there := h.Find("execute_script")
 	require.False(t, there)
+}
+
+// Several files of other programs are read, and again at each change; what is wrong with one is known beside the others.
+func TestFilesOfOtherPrograms(t *testing.T) {
+	startServers(t)
+	dir := t.TempDir()
+	names := []string{filepath.Join(dir, "one.json"), filepath.Join(dir, "two.json")}
+	require.NoError(t, os.WriteFile(names[0], []byte(`{"mcpServers":{"one":{"command":"server","args":["one"],"env":{"TOKEN":"${HUKILAU_TEST_IS_NOT_SET}"},"odd":1}}}`), 0o600))
+	require.NoError(t, os.WriteFile(names[1], []byte(`{"mcpServers":{"two":{"command":"server","args":["two"],"env":{"API_TOKEN":"hunter2-hunter2"}}}}`), 0o600))
+	h, err := open(t, Options{Dir: dir}).NewHost(t.Context(), HostOptions{Sources: SourceFlags{Files: names}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.Close()) })
+	for range 3 {
+		h.AwaitSources(t.Context())
+		reasons := map[string]string{}
+		for _, s := range h.Gateway().Sources() {
+			reasons[s.Name] = s.Reason
+		}
+		require.Contains(t, reasons["one"], "HUKILAU_TEST_IS_NOT_SET")
+		require.Empty(t, reasons["two"])
+		require.Len(t, h.GatewayFindings(h.Gateway()), 1)
+		require.Len(t, h.Project.moreSecrets, 2, "the token, and what stands for the variable")
+		require.NoError(t, h.Reload(t.Context()))
+	}
+}
+
+// What a call was begun with stays hidden while it runs, also where the files of other programs are read anew.
+func TestSecretsOfBeforeStayHidden(t *testing.T) {
+	startServers(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "one.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"mcpServers":{"one":{"command":"server","args":["one"],"env":{"API_TOKEN":"hunter2-hunter2"}}}}`), 0o600))
+	config := func(token string) string {
+		return "[mcp_servers.web]\nurl = \"http://127.0.0.1:9/mcp\"\nauth = { type = \"bearer\", token = \"" + token + "\" }\n"
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ConfigName), []byte(config("the-first-token")), 0o600))
+	h, err := open(t, Options{Dir: dir}).NewHost(t.Context(), HostOptions{Sources: SourceFlags{Files: []string{file}}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.Close()) })
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ConfigName), []byte(config("the-second-token")), 0o600))
+	require.NoError(t, h.Reload(t.Context()))
+	for _, secret := range []string{"the-first-token", "the-second-token", "hunter2-hunter2"} {
+		require.NotContains(t, h.Project.redact("a "+secret), secret)
+	}
+}
+
+// Clients save scripts at the same time as files change.
+func TestScriptsAreSavedTogether(t *testing.T) {
+	h := gatewayHost(t, "[gateway]\nsave_scripts = true\n[mcp_servers.one]\ncommand = \"server\"\nargs = [\"one\"]\n", HostOptions{})
+	var saving sync.WaitGroup
+	for i := range 8 {
+		saving.Go(func() {
+			_, failed := h.Call(t.Context(), toolhost.Request{Tool: "save_script", Caller: toolhost.Caller{Name: "ann\a"}, Value: map[string]any{
+				"name": fmt.Sprint("saved", i), "description": "One of many", "code": "return 1",
+			}})
+			if failed != nil {
+				t.Error(failed.Message)
+			}
+		})
+	}
+	require.NoError(t, h.Reload(t.Context()))
+	saving.Wait()
+	for i := range 8 {
+		require.Equal(t, "1", result(t, h, fmt.Sprint("saved", i), "{}"))
+	}
 }
 
 // The file of a proxy for Lua scripts is served where it says, with the tools that its clients know.

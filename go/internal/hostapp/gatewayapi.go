@@ -1,8 +1,6 @@
 package hostapp
 
 import (
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,17 +71,6 @@ func readDocument(folder, name string) ([]byte, error) {
 		return nil, withoutPath(err)
 	}
 	defer root.Close()
-	f, err := root.Open(filepath.FromSlash(name))
-	if err != nil {
-		return nil, withoutPath(err)
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("it is no file")
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxDocument+1))
-	if err == nil && len(text) > maxDocument {
-		err = fmt.Errorf("it has more than %d bytes", maxDocument)
-	}
-	return text, err
+	text, err := readIn(root, filepath.FromSlash(name), maxDocument)
+	return text, withoutPath(err)
 }

@@ -75,9 +75,7 @@ func (h *Host) shownGatewayError(failed *toolhost.Error) error {
 
 // CallFunction calls a function of a source with the values of flags.
 func (h *Host) CallFunction(ctx context.Context, name string, params []string, object string, told io.Writer) (*Result, error) {
-	g := h.Gateway()
-	h.AwaitSources(ctx)
-	f, err := g.Catalog().Find(name)
+	f, err := h.AwaitSources(ctx).Catalog().Find(name)
 	if err != nil {
 		return nil, &usageError{err.Error()}
 	}
@@ -122,7 +120,7 @@ func DryRun(ctx context.Context, answers map[string]any) (inner context.Context,
 // ReadFakes reads a file of answers for a dry run: an object of "source.function" to what each call gives, or a list of
 // them for one call after the other.
 func ReadFakes(name string) (map[string]any, error) {
-	text, err := readRegular(name, MaxArguments)
+	text, err := readWhole(name, MaxArguments)
 	if err != nil {
 		return nil, fmt.Errorf("the answers %s: %w", name, withoutPath(err))
 	}
@@ -186,17 +184,19 @@ func (h *Host) GatewayFindings(g *gateway.Gateway) (lines []string) {
 type ScriptResult struct {
 	Result   json.RawMessage `json:"result"`
 	Logs     []string        `json:"logs"`
-	Files    []string        `json:"files_touched"`
 	Warnings []string        `json:"warnings"`
 }
 
 // ReadScript reads a script for the gateway: a file, or "-" for in.
 func ReadScript(name string, in io.Reader) (string, error) {
 	if name == "-" {
-		text, err := io.ReadAll(io.LimitReader(in, MaxArguments))
-		return string(text), err
+		text, err := readAll(in, MaxArguments)
+		if err != nil {
+			return "", fmt.Errorf("standard input: %w", err)
+		}
+		return string(text), nil
 	}
-	text, err := readRegular(name, MaxArguments)
+	text, err := readWhole(name, MaxArguments)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, withoutPath(err))
 	}

@@ -37,7 +37,8 @@ type Host struct {
 	music    jukebox
 	tracing  *tracing
 
-	wrong atomic.Pointer[server.Broken] // the configuration, where it could not be read again
+	reloading sync.Mutex                    // held while it is read again: by a change of files, or for a script that is saved
+	wrong     atomic.Pointer[server.Broken] // the configuration, where it could not be read again
 }
 
 // HostOptions say what a Host is for. The zero value keeps state and log in the project's state folder.
@@ -118,6 +119,8 @@ func (h *Host) publish() {
 
 // Reload reads the project again and serves what it has then. When it fails, all stays as it was.
 func (h *Host) Reload(ctx context.Context) error {
+	h.reloading.Lock()
+	defer h.reloading.Unlock()
 	before := h.Project.Config()
 	if err := h.Project.Reload(ctx); err != nil {
 		return err

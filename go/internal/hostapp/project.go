@@ -63,6 +63,7 @@ type Project struct {
 	content  atomic.Pointer[content]
 	redactor atomic.Pointer[redact.Redactor]
 
+	secrets        []string          // of the configuration and the tools, as they are and as they were before
 	moreSecrets    []string          // of files of other programs
 	clientWarnings []*config.Error   // about these
 	clientBind     string            // where one of them is served; "": nowhere
@@ -220,6 +221,7 @@ func (p *Project) Reload(ctx context.Context) error {
 	if before := p.content.Load(); before != nil {
 		all = append(all[:len(all):len(all)], before.secrets...) // calls that run have those
 	}
+	p.secrets = all
 	p.redactor.Store(redact.New(slices.Concat(all, p.moreSecrets)))
 	p.content.Store(next)
 	return nil
@@ -281,11 +283,10 @@ func (p *Project) usualDirs(c *config.Config) []string {
 	if c.Tools.Dirs != nil {
 		return c.Tools.Dirs
 	}
-	var usual []string
-	if folder := filepath.Join(p.Folder, "tools"); isFolder(folder) {
-		usual = append(usual, folder)
+	if usual := filepath.Join(p.Folder, "tools"); isFolder(usual) {
+		return []string{usual}
 	}
-	return usual
+	return nil
 }
 
 // openRoots opens the folders that tools are read from: the project's, and those outside of it that are named.

@@ -9,14 +9,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	yamlv4 "go.yaml.in/yaml/v4"
 
 	"github.com/hukilau/hukilau/go/internal/config"
 	"github.com/hukilau/hukilau/go/internal/gateway"
+	"github.com/hukilau/hukilau/go/internal/gateway/luautype"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
+	"github.com/hukilau/hukilau/go/internal/visible"
 )
 
 // savedFolder is where saved scripts are.
@@ -68,9 +69,9 @@ func (h *Host) saveScript(ctx context.Context, s gateway.SavedScript) error {
 	made := savedTool{Name: s.Name, Description: s.Description, Params: s.Params, Tags: []string{"saved"}, Lua: s.Wrapped()}
 	made.Permissions.Servers = h.mentioned(s.Code)
 	var text bytes.Buffer
-	text.WriteString("# Saved with save_script")
-	if by := strings.ToValidUTF8(strings.Join(strings.Fields(s.By), " "), ""); by != "" { // a client of standard input has no name
-		text.WriteString(" by " + by)
+text.WriteString("# Saved with save_script")
+	if s.By != "" { // a client of standard input has no name
+		text.WriteString(" by " + visible.Line(s.By))
 	}
 	text.WriteString(".\n")
 	e := yamlv4.NewEncoder(&text)
@@ -102,6 +103,7 @@ func (h *Host) saveScript(ctx context.Context, s gateway.SavedScript) error {
 		return withoutPath(err)
 	}
 	if err := h.Reload(ctx); err != nil {
+		_ = root.Remove(s.Name + ".yaml") // whoever tries again finds the name free
 		return err
 	}
 	if _, there := h.Find(s.Name); !there {
@@ -118,37 +120,18 @@ func (h *Host) saveScript(ctx context.Context, s gateway.SavedScript) error {
 
 // mentioned are the sources that a script names: those that the tool is granted.
 func (h *Host) mentioned(code string) []string {
+	words := luautype.Mentioned(code)
 	names := []string{}
 	for _, s := range h.Gateway().Sources() {
-		if hasWord(code, s.Name) || hasWord(code, s.Ident) {
+		if slices.Contains(words, s.Name) || slices.Contains(words, s.Ident) {
 			names = append(names, s.Name)
 		}
 	}
-	for alias, f := range h.Gateway().Catalog().Aliases() {
-		if hasWord(code, alias) && !slices.Contains(names, f.Scope.Name) {
+	for _, word := range words {
+		if f := h.Gateway().Catalog().Alias(word); f != nil && !slices.Contains(names, f.Scope.Name) {
 			names = append(names, f.Scope.Name)
 		}
 	}
 	slices.Sort(names)
 	return names
-}
-
-// hasWord says whether a text has a name that is no part of a longer one.
-func hasWord(text, name string) bool {
-	for from := 0; ; {
-		i := strings.Index(text[from:], name)
-		if i < 0 || name == "" {
-			return false
-		}
-		i += from
-		end := i + len(name)
-		if (i == 0 || !isWord(text[i-1]) || !isWord(name[0])) && (end == len(text) || !isWord(text[end]) || !isWord(name[len(name)-1])) {
-			return true
-		}
-		from = i + 1
-	}
-}
-
-func isWord(c byte) bool {
-	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -145,22 +144,21 @@ func (s *scratch) Read(_ context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f, err := s.root.Open(inside)
+	text, err := readIn(s.root, inside, maxScratchFile)
 	if err != nil {
 		return "", fileError(name, err)
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		return "", fileError(name, errors.New("it is no file"))
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxScratchFile+1))
-	switch {
-	case err != nil:
-		return "", fileError(name, err)
-	case len(text) > maxScratchFile:
-		return "", fileError(name, fmt.Errorf("it has more than %d bytes", maxScratchFile))
-	}
 	return string(text), nil
+}
+
+var errNoFile = errors.New("there is no such file")
+
+// fileError is an error of the session's files without the path of the host.
+func fileError(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errNoFile
+	}
+	return fmt.Errorf("%s: %w", name, withoutPath(err))
 }
 
 // Write implements gateway.Folder.

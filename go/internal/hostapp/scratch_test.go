@@ -132,7 +132,7 @@ func TestFilesOfASessionAreBounded(t *testing.T) {
 	require.ErrorContains(t, err, "it has more than")
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
 	_, err = f.Read(ctx, "folder")
-	require.ErrorContains(t, err, "it is no file")
+	require.ErrorContains(t, err, "it is not a regular file")
 }
 
 // Folders that a script makes and leaves empty count as well.

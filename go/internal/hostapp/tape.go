@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -64,38 +63,6 @@ func (p *Project) oldTape(t ToolTest, tools []*tooldef.Tool) (*tape, error) {
 		return nil, err
 	}
 	return &tape{session: session}, nil
-}
-
-// withoutPath is the error of a file without its name.
-func withoutPath(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		return at.Err
-	}
-	return err
-}
-
-var errNotRegular = errors.New("it is not a regular file")
-
-// readRegular reads a file, and of one that has more bytes than most only so much that it shows.
-func readRegular(path string, most int64) ([]byte, error) {
-	// Opening a pipe would wait for whoever writes to it.
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, orError(err, errNotRegular)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most+1))
-}
-
-func orError(err, other error) error {
-	if err == nil {
-		return other
-	}
-	return err
 }
 
 func (p *Project) tapeOptions(t ToolTest, name string, tools []*tooldef.Tool) recording.Options {

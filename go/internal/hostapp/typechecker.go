@@ -17,10 +17,7 @@ var StartChecker = func(args []string) (typecheck.Process, error) { return nil, 
 
 // newChecker makes the checker of a command. What it has to say itself goes to warn.
 func newChecker(warn func(message string)) *typecheck.Checker {
-	return typecheck.New(typecheck.Options{
-		Start: func(args []string) (typecheck.Process, error) { return StartChecker(args) },
-		Warn:  warn, Idle: -1,
-	})
+	return typecheck.New(typecheck.Options{Start: StartChecker, Warn: warn, Idle: -1})
 }
 
 // hostDefinitions declare what every script finds.

@@ -273,25 +273,32 @@ func TestApprovalByAnOperator(t *testing.T) {
 	for name, one := range map[string]struct {
 		options      mcpserver.Options
 		capabilities string
+		called       string // "outer" calls the tool that needs an approval
+		length       int
+		says         string
 	}{
-		"the client cannot ask":    {mcpserver.Options{}, "{}"},
-		"only operators may":       {mcpserver.Options{OperatorApproves: true}, form},
-		"only part could be shown": {mcpserver.Options{}, form},
+		"the client cannot ask":           {mcpserver.Options{}, "{}", "sends", 5, "luau approvals approve "},
+		"only operators may":              {mcpserver.Options{OperatorApproves: true}, form, "sends", 5, "luau approvals approve "},
+		"only operators may, within one":  {mcpserver.Options{OperatorApproves: true}, form, "outer", 5, "the call waits as "},
+		"only part could be shown":        {mcpserver.Options{}, form, "sends", 10_000, "luau approvals approve "},
+		"only part could be, within one":  {mcpserver.Options{}, form, "outer", 10_000, "the call waits as "},
+		"the client cannot ask, from one": {mcpserver.Options{}, "{}", "outer", 5, "the call waits as "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := servingWith(t, toolhost.Options{}, one.options, tool(t, "sends", `function invoke(ctx, args) return #args.text end`, approve))
+			f := servingWith(t, toolhost.Options{}, one.options, tool(t, "sends", `function invoke(ctx, args) return #args.text end`, approve),
+				tool(t, "outer", `function invoke(ctx, args) return ctx.tools.sends(args) end`, func(made *tooldef.Tool) { made.Permissions.Tools = []string{"sends"} }))
 			p := f.greeted(t, "2025-11-25", one.capabilities)
-			call := callOf("1", "sends", fmt.Sprintf(`{"text":%q}`, fmt.Sprintf("%010000d", 1)))
+			call := callOf("1", one.called, fmt.Sprintf(`{"text":%q}`, strings.Repeat("x", one.length)))
 			for range 2 { // the second call waits under the approval of the first
 				p.send(call)
 				m, _ := p.answer()
 				require.Equal(t, true, m.at("result.isError"), "%.300s", fmt.Sprint(m))
-				require.Contains(t, m.at("result.content.0.text"), "luau approvals approve "+f.approval(t, store.Pending).ID)
+				require.Contains(t, m.at("result.content.0.text"), one.says+f.approval(t, store.Pending).ID)
 			}
 			require.Nil(t, f.host.DecideApproval(context.Background(), f.approval(t, store.Pending).ID, true, "operator"))
 			p.send(call)
 			m, _ := p.answer()
-			require.Equal(t, "10000", m.at("result.content.0.text"))
+			require.Equal(t, fmt.Sprint(one.length), m.at("result.content.0.text"))
 			p.send(call) // one approval is for one call
 			m, _ = p.answer()
 			require.Equal(t, true, m.at("result.isError"), "%.300s", fmt.Sprint(m))

@@ -76,10 +76,7 @@ func (s *Server) guarded(ctx context.Context, req *mcp.CallToolRequest, told *si
 func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, told *sink, can abilities) outcome {
 	ask := can.ask
 	request := toolhost.Request{
-		Tool: req.Params.Name, Args: arguments(req), Caller: caller(ctx), Sink: told, SameApproval: true,
-	}
-	if req.Session != nil {
-		request.Caller.Client = req.Session.ID()
+		Tool: req.Params.Name, Args: arguments(req), Caller: callerIn(ctx, req.Session), Sink: told, SameApproval: true,
 	}
 	told.sample = can.sample
 	mute := &muteSink{sink: told}
@@ -105,6 +102,15 @@ func caller(ctx context.Context) toolhost.Caller {
 	c := toolhost.CallerOf(ctx)
 	c.Face = "mcp"
 	return c
+}
+
+// callerIn is the same with the connection that it has.
+func callerIn(ctx context.Context, session *mcp.ServerSession) toolhost.Caller {
+	who := caller(ctx)
+	if session != nil {
+		who.Client = session.ID()
+	}
+	return who
 }
 
 // finish makes the answer to the request.

@@ -97,17 +97,8 @@ func unrefused(add func()) (err error) {
 	return nil
 }
 
-// offering is who asks for something that is offered.
-func offering(ctx context.Context, session *mcp.ServerSession) toolhost.Caller {
-	c := caller(ctx)
-	if session != nil {
-		c.Client = session.ID()
-	}
-	return c
-}
-
 func (s *Server) readOffered(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	text, err := s.options.Offers.ReadResource(ctx, offering(ctx, req.Session), req.Params.URI)
+	text, err := s.options.Offers.ReadResource(ctx, callerIn(ctx, req.Session), req.Params.URI)
 	if errors.Is(err, ErrNotOffered) {
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
 	}
@@ -129,7 +120,7 @@ func (s *Server) getOffered(ctx context.Context, req *mcp.GetPromptRequest) (*mc
 	if err != nil || req.Params.Arguments == nil {
 		args = []byte("{}")
 	}
-	text, err := s.options.Offers.GetPrompt(ctx, offering(ctx, req.Session), req.Params.Name, args)
+	text, err := s.options.Offers.GetPrompt(ctx, callerIn(ctx, req.Session), req.Params.Name, args)
 	if err != nil {
 		return nil, s.offerFailed(err)
 	}
@@ -142,7 +133,7 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.C
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.options.Offers.Complete(ctx, offering(ctx, req.Session), params)
+	text, err := s.options.Offers.Complete(ctx, callerIn(ctx, req.Session), params)
 	if err != nil {
 		return nil, s.offerFailed(err)
 	}

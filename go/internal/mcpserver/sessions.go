@@ -66,7 +66,7 @@ func (s *sessions) room(there []string) (inTheWay string, ok bool) {
 
 // followed tells when a session that begins has ended.
 func (s *Server) followed(ctx context.Context, req *mcp.InitializedRequest) {
-	who := offering(ctx, req.Session)
+	who := callerIn(ctx, req.Session)
 	s.following.Go(func() {
 		_ = req.Session.Wait() // how it ended makes no difference
 		s.options.Ended(who)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 
 	"github.com/hukilau/hukilau/go/internal/engine"
@@ -48,9 +47,6 @@ func CallingOf(ctx context.Context) (Calling, bool) {
 	return Calling{c}, c != nil
 }
 
-// ID is that of the call.
-func (c Calling) ID() string { return c.call.id }
-
 // Caller is who called.
 func (c Calling) Caller() Caller { return c.call.req.Caller }
 
@@ -80,11 +76,6 @@ func (c Calling) Room() (take func(bytes int64) error, free func()) {
 		return nil
 	}
 	return take, func() { c.call.host.held.Add(-held) }
-}
-
-// Log writes a record for the operator, and for the client where it listens.
-func (c Calling) Log(level slog.Level, message string, fields map[string]any) {
-	c.call.log(level, message, fields)
 }
 
 // Progress tells how much of total is done; total 0 is unknown.

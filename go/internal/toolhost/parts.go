@@ -53,13 +53,18 @@ var (
 	words = regexp.MustCompile(`[A-Za-z_]\w*`)
 )
 
-func (r *runner) aroundArgs() []any {
+// usedParts are those that the script has a word for.
+func (r *runner) usedParts() []string {
 	used := []string{}
 	for _, word := range words.FindAllString(r.tool.Source, -1) {
 		if slices.Contains(parts, word) && !slices.Contains(used, word) {
 			used = append(used, word)
 		}
 	}
+	return used
+}
+
+func (r *runner) aroundArgs(used []string) []any {
 	dialect, folder := "invoke", ""
 	if r.tool.Dialect == tooldef.Execute {
 		dialect = "execute"

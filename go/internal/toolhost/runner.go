@@ -68,8 +68,9 @@ func (r *runner) newPool() (*engine.Pool, error) {
 		return nil, err
 	}
 	o := &r.host.options
-	program := engine.Program{Chunk: r.tool.Chunk, Source: r.tool.Source, Around: prelude, AroundArgs: r.aroundArgs()}
-	if slices.Contains(program.AroundArgs[1].([]string), "sdk") {
+	used := r.usedParts()
+	program := engine.Program{Chunk: r.tool.Chunk, Source: r.tool.Source, Around: prelude, AroundArgs: r.aroundArgs(used)}
+	if slices.Contains(used, "sdk") {
 		program.Around = sdkmod.Prelude + prelude
 	}
 	if o.Outside != nil {

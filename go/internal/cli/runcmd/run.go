@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -132,12 +133,27 @@ const noScript = `no script named
 // WithSources runs a script that calls MCP servers and services, by the arguments of `luau gateway exec`; main sets it.
 var WithSources = func(args []string) error { return errors.New("luau-host cannot be started from here") }
 
+// sourceFlags are those that a script with sources has. All else that it may do is up to the configuration.
+var sourceFlags = []string{"config", "eval", "timeout", "log-level", "log-format"}
+
 // runWithSources hands a script to the program that has servers.
-func runWithSources(f *flags, s app.Script) error {
+func runWithSources(cmd *cobra.Command, f *flags, s app.Script) error {
+	args := []string{"exec", "--print", "--config", f.config}
+	var other string
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		switch {
+		case !slices.Contains(sourceFlags, flag.Name):
+			other = flag.Name
+		case strings.HasPrefix(flag.Name, "log-"):
+			args = append(args, "--"+flag.Name, flag.Value.String())
+		}
+	})
+	if other != "" {
+		return exit.Usagef("--%s does not go with --config", other)
+	}
 	if len(s.Args) > 0 {
 		return exit.Usagef("a script that is run with --config takes no arguments, got %q", s.Args[0])
 	}
-	args := []string{"exec", "--print", "--config", f.config}
 	if s.Timeout > 0 {
 		args = append(args, "--timeout", s.Timeout.String())
 	}
@@ -147,7 +163,7 @@ func runWithSources(f *flags, s app.Script) error {
 	case s.Input != nil:
 		args = append(args, "-")
 	default:
-		args = append(args, s.Path)
+		args = append(args, "--", s.Path)
 	}
 	return WithSources(args)
 }
@@ -158,7 +174,7 @@ func run(cmd *cobra.Command, f *flags, args []string) error {
 		return err
 	}
 	if cmd.Flags().Changed("config") {
-		return runWithSources(f, script)
+		return runWithSources(cmd, f, script)
 	}
 	stats, err := app.Run(cmd.Context(), script)
 	if f.stats {

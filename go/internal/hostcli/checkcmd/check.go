@@ -2,7 +2,6 @@
 package checkcmd
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -10,6 +9,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
+	"github.com/hukilau/hukilau/go/internal/hostcli/hostprint"
 	"github.com/hukilau/hukilau/go/internal/units"
 	"github.com/hukilau/hukilau/go/internal/visible"
 )
@@ -67,10 +67,5 @@ func printJSON(cmd *cobra.Command, report hostapp.FileReport) error {
 	if report.Findings == nil {
 		report.Findings = []hostapp.FileFinding{}
 	}
-	text, err := json.Marshal(map[string]any{"files": report.Files, "findings": report.Findings})
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", visible.JSON(text))
-	return err
+	return hostprint.JSONLine(cmd.OutOrStdout(), map[string]any{"files": report.Files, "findings": report.Findings})
 }

@@ -1,7 +1,6 @@
 package gatewaycmd
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -12,6 +11,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/gateway"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
+	"github.com/hukilau/hukilau/go/internal/hostcli/hostprint"
 	"github.com/hukilau/hukilau/go/internal/units"
 	"github.com/hukilau/hukilau/go/internal/visible"
 )
@@ -25,10 +25,7 @@ func listCommand() *cobra.Command {
 			return s.with(cmd, args, "error", func(h *hostapp.Host) error {
 				list := h.AwaitSources(cmd.Context()).Sources()
 				if asJSON {
-					e := json.NewEncoder(cmd.OutOrStdout())
-					e.SetEscapeHTML(false)
-					e.SetIndent("", "  ")
-					return e.Encode(list)
+					return hostprint.JSONLines(cmd.OutOrStdout(), list)
 				}
 				return table(cmd.OutOrStdout(), list)
 			})

@@ -13,10 +13,16 @@ import (
 )
 
 // JSONLine writes a value as JSON in one line.
-func JSONLine(out io.Writer, v any) error {
+func JSONLine(out io.Writer, v any) error { return writeJSON(out, v, "") }
+
+// JSONLines writes a value as JSON with a line for each element.
+func JSONLines(out io.Writer, v any) error { return writeJSON(out, v, "  ") }
+
+func writeJSON(out io.Writer, v any, indent string) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", indent)
 	if err := encoder.Encode(v); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ import (
 // Stub is the typed stub of one module.
 type Stub struct{ Name, Text string }
 
-// Stubs are those of all modules, by name, also of those that only some programs have: music and tool.
+// Stubs are those of all modules, by name, also of those that only some programs have: music, sdk and tool.
 func Stubs() []Stub { return stubs }
 
 var stubs = []Stub{

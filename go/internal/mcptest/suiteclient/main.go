@@ -106,17 +106,22 @@ func use(ctx context.Context, url string, store oauth.Store) error {
 		failed = append(failed, call(ctx, s, tool, args))
 	}
 	for _, r := range offered.Resources {
-		_, err := s.ReadResource(ctx, r.URI, upstream.CallOptions{Elicit: accept})
+		_, err := s.ReadResource(ctx, r.Key, upstream.CallOptions{Elicit: accept})
 		failed = append(failed, err)
 	}
 	for _, p := range offered.Prompts {
+		var entry struct{ Arguments []struct{ Name string } }
+		if err := json.Unmarshal(p.Raw, &entry); err != nil {
+			failed = append(failed, err)
+			continue
+		}
 		args := map[string]string{}
-		for _, a := range p.Arguments {
+		for _, a := range entry.Arguments {
 			args[a.Name] = "text"
 		}
 		text, err := json.Marshal(args)
 		if err == nil {
-			_, err = s.GetPrompt(ctx, p.Name, text, upstream.CallOptions{Elicit: accept})
+			_, err = s.GetPrompt(ctx, p.Key, text, upstream.CallOptions{Elicit: accept})
 		}
 		failed = append(failed, err)
 	}
