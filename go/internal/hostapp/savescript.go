@@ -69,7 +69,7 @@ func (h *Host) saveScript(ctx context.Context, s gateway.SavedScript) error {
 	made := savedTool{Name: s.Name, Description: s.Description, Params: s.Params, Tags: []string{"saved"}, Lua: s.Wrapped()}
 	made.Permissions.Servers = h.mentioned(s.Code)
 	var text bytes.Buffer
-text.WriteString("# Saved with save_script")
+	text.WriteString("# Saved with save_script")
 	if s.By != "" { // a client of standard input has no name
 		text.WriteString(" by " + visible.Line(s.By))
 	}
