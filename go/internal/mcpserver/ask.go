@@ -38,14 +38,14 @@ func canAsk(req *mcp.CallToolRequest) bool {
 }
 
 // sessionAsk asks by a request to the client, within the answer to its own.
-func (s *Server) sessionAsk(request context.Context, req *mcp.CallToolRequest) asking {
+func (s *Server) sessionAsk(request context.Context, client peer) asking {
 	return func(ctx context.Context, question *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		// What is sent to the client finds its way by the request's context.
 		to, cancel := context.WithTimeoutCause(request, s.options.AskTime, errNoAnswer)
 		defer cancel()
 		defer context.AfterFunc(ctx, cancel)()
 		said := &said{}
-		answer, err := req.Session.Elicit(context.WithValue(to, saidKey{}, said), question)
+		answer, err := client.Elicit(context.WithValue(to, saidKey{}, said), question)
 		switch {
 		case err != nil && said.answer != nil:
 			return said.answer, nil // whoever asked looks at it, as in the revisions without sessions

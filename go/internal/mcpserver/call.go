@@ -18,24 +18,32 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	ctx, leave := s.requests.follow(ctx, header(req))
 	defer leave()
 	told := &sink{redact: s.options.Redact, tool: req.Params.Name}
-	told.attach(ctx, req)
+	told.attach(ctx, req, req.Session)
 	switch {
 	case req.Params.RequestState != "":
 		return s.resume(ctx, req)
 	case req.ProtocolVersion() >= stateless && (canAsk(req) || canSample(req)):
 		return s.converse(ctx, req, told)
 	}
-	return s.finish(req, s.inSession(ctx, req, told))
+	return s.finish(req, s.inSession(ctx, req, told, req.Session))
+}
+
+// peer is the client of a session, to whom things are told and of whom they are asked while a call runs.
+type peer interface {
+	Elicit(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error)
+	CreateMessageWithTools(context.Context, *mcp.CreateMessageWithToolsParams) (*mcp.CreateMessageWithToolsResult, error)
+	NotifyProgress(context.Context, *mcp.ProgressNotificationParams) error
+	Log(context.Context, *mcp.LoggingMessageParams) error
 }
 
 // inSession runs a call whose client is asked, if it can be, by requests of ours.
-func (s *Server) inSession(ctx context.Context, req *mcp.CallToolRequest, told *sink) outcome {
+func (s *Server) inSession(ctx context.Context, req *mcp.CallToolRequest, told *sink, client peer) outcome {
 	var can abilities
 	if canAsk(req) {
-		can.ask = s.sessionAsk(ctx, req)
+		can.ask = s.sessionAsk(ctx, client)
 	}
 	if canSample(req) {
-		can.sample = s.sessionSample(ctx, req)
+		can.sample = s.sessionSample(ctx, client)
 	}
 	return s.guarded(ctx, req, told, can)
 }

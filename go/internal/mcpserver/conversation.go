@@ -128,7 +128,7 @@ func (s *Server) resume(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Cal
 	if !given || !c.open.fits(answer) {
 		return c.put(), nil
 	}
-	c.told.attach(ctx, req)
+	c.told.attach(ctx, req, req.Session)
 	c.open.answer <- answer
 	c.open = nil
 	return c.proceed(ctx, req)

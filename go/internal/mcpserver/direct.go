@@ -104,7 +104,7 @@ func (s *Server) lists(name string) bool {
 }
 
 func (d *direct) answer(ctx context.Context, id jsonrpc.ID, req *mcp.CallToolRequest) {
-	text, err := d.server.answer(ctx, req)
+	text, err := d.server.answer(ctx, req, d.session)
 	d.mu.Lock()
 	delete(d.all, id)
 	d.mu.Unlock()
@@ -127,10 +127,10 @@ func (d *direct) cancel(id jsonrpc.ID) {
 }
 
 // answer is the JSON text of a call's result.
-func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest) ([]byte, error) {
+func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, client peer) ([]byte, error) {
 	told := &sink{redact: s.options.Redact, tool: req.Params.Name}
-	told.attach(ctx, req)
-	o := s.inSession(ctx, req, told)
+	told.attach(ctx, req, client)
+	o := s.inSession(ctx, req, told, client)
 	if o.failed == nil && o.answer.MCP != nil && json.Valid(o.answer.MCP) {
 		return o.answer.MCP, nil
 	}

@@ -98,7 +98,7 @@ func servingWith(t testing.TB, ho toolhost.Options, mo mcpserver.Options, tools 
 	f := &fixture{host: toolhost.New(ho), store: s}
 	t.Cleanup(f.host.Close)
 	f.host.Serve(setOf(tools))
-	mo.Host = f.host
+	mo.Host, mo.HostChecked = f.host, true
 	if mo.Version == "" {
 		mo.Version = "1.2.3"
 	}

@@ -9,9 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -32,7 +30,7 @@ const (
 func (s *Server) HTTP() http.Handler {
 	serve := func(*http.Request) *mcp.Server { return s.mcp }
 	options := mcp.StreamableHTTPOptions{
-		MaxRequestBodyBytes: int64(s.options.MaxMessage), SessionTimeout: s.options.SessionTime,
+		MaxRequestBodyBytes:        int64(s.options.MaxMessage),
 		DisableLocalhostProtection: s.options.HostChecked, PropagateRequestCancellation: true,
 	}
 	alone := options
@@ -53,7 +51,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Body = out.body
 	}
 	r.Header.Del(requestHeader)
-	var body []byte
+	var body message
 	if r.Method == http.MethodPost {
 		taken, free, ok := e.take(out, r)
 		if !ok {
@@ -69,12 +67,13 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		r.Header.Set(sessionHeader, inner)
-		defer e.sessions.use(inner)()
+		in, done := e.sessions.use(inner)
+		defer done()
+		if in != nil && r.Method == http.MethodPost && e.answered(out, r, body.members, in) {
+			return
+		}
 	}
-	out.seal = func(id string) string {
-		e.sessions.use(id)()
-		return e.seal(id, toolhost.CallerOf(r.Context()).Name)
-	}
+	out.seal = func(id string) string { return e.seal(id, toolhost.CallerOf(r.Context()).Name) }
 	handler, waits, ok := e.route(out, r, body)
 	if !ok {
 		return
@@ -96,20 +95,18 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // route says whose request it is, and whether it waits for what happens. A request within a session says so by its
 // header alone; into the others one has to look: initialize begins a session, whatever revision it names.
-func (e *endpoint) route(w http.ResponseWriter, r *http.Request, body []byte) (handler http.Handler, waits, ok bool) {
+func (e *endpoint) route(w http.ResponseWriter, r *http.Request, body message) (handler http.Handler, waits, ok bool) {
 	isNew := r.Header.Get(versionHeader) >= stateless
 	if r.Method != http.MethodPost || !isNew && r.Header.Get(sessionHeader) != "" {
 		return e.pick(isNew), r.Method == http.MethodGet, true
 	}
-	var message struct {
-		Method string `json:"method"`
-	}
-	_ = json.Unmarshal(body, &message) // what is no message is refused by either
-	inBody := bytes.Contains(body, []byte(mcp.MetaKeyProtocolVersion))
+	var method string
+	_ = json.Unmarshal(body.members["method"], &method) // what is no message is refused by either
+	inBody := bytes.Contains(body.text, []byte(mcp.MetaKeyProtocolVersion))
 	switch {
-	case message.Method != "initialize":
+	case method != "initialize":
 		// What names the new revision in its body alone is told what is missing by the handler that knows it.
-		return e.pick(isNew || inBody), message.Method == "subscriptions/listen", true
+		return e.pick(isNew || inBody), method == "subscriptions/listen", true
 	case isNew && inBody: // speaks the revision that has no initialize, and is told so
 		return e.alone, false, true
 	}
@@ -131,60 +128,61 @@ func (e *endpoint) pick(isNew bool) http.Handler {
 
 // take reads the body of a request, and puts it back for the SDK, which reads all of it as well. What it takes to
 // read a large one is accounted for until free is called.
-func (e *endpoint) take(out *reply, r *http.Request) (body []byte, free func(), ok bool) {
-	body, err := io.ReadAll(http.MaxBytesReader(out, r.Body, int64(e.options.MaxMessage)))
+func (e *endpoint) take(out *reply, r *http.Request) (body message, free func(), ok bool) {
+	text, err := io.ReadAll(http.MaxBytesReader(out, r.Body, int64(e.options.MaxMessage)))
 	var tooLong *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLong):
 		http.Error(out, fmt.Sprintf("the request has more than %d bytes", tooLong.Limit), http.StatusRequestEntityTooLarge)
-		return nil, nil, false
+		return body, nil, false
 	case err != nil:
 		http.Error(out, "the request could not be read", http.StatusBadRequest)
-		return nil, nil, false
+		return body, nil, false
 	}
-	if wrong := oneMessage(body); wrong != nil {
-		out.refuseWith(http.StatusBadRequest, wrong)
-		return nil, nil, false
+	body, wrong := oneMessage(text)
+	if wrong != nil {
+		out.refuseWith(http.StatusBadRequest, wire{Error: wrong})
+		return body, nil, false
 	}
-	free, failed := e.options.Host.Room(jsonvalue.Weight(body))
+	free, failed := e.options.Host.Room(jsonvalue.Weight(text))
 	if failed != nil {
 		out.Header().Set("Retry-After", "1")
 		http.Error(out, failed.Message, http.StatusServiceUnavailable)
-		return nil, nil, false
+		return body, nil, false
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.Body = io.NopCloser(bytes.NewReader(text))
 	return body, free, true
 }
 
 // oneMessage refuses what the SDK would take apart in another way than it was meant: several messages at once, of
 // which it answers one, and ids that it writes as other numbers.
-func oneMessage(body []byte) (wrong *jsonrpc.Error) {
-	text := bytes.TrimLeft(body, " \t\r\n")
-	if len(text) > 0 && text[0] == '[' {
-		_, _, wrong = messageOf(bytes.TrimSpace(text))
-		return wrong
+func oneMessage(body []byte) (m message, wrong *jsonrpc.Error) {
+	m.text = bytes.TrimLeft(body, " \t\r\n")
+	if len(m.text) > 0 && m.text[0] == '[' {
+		_, _, wrong = messageOf(bytes.TrimSpace(m.text))
+		return m, wrong
 	}
-	var outer struct {
-		ID json.RawMessage `json:"id"`
+	if json.Unmarshal(m.text, &m.members) != nil {
+		m.members = nil // what the SDK refuses
 	}
-	if json.Unmarshal(text, &outer) != nil || outer.ID == nil {
-		return nil // a notification, or what the SDK refuses
+	if id := m.members["id"]; id != nil {
+		_, wrong = idOf(id)
 	}
-	_, wrong = idOf(outer.ID)
-	return wrong
+	return m, wrong
+}
+
+// message is the body of a request.
+type message struct {
+	text    []byte
+	members map[string]json.RawMessage // a struct would take the keys in any case; nil: it is no object
 }
 
 // makeRoom says whether one more session may begin. It may end another.
 func (e *endpoint) makeRoom() bool {
-	open := map[string]*mcp.ServerSession{}
-	for session := range e.mcp.Sessions() {
-		if id := session.ID(); id != "" { // others are of one request, or of standard input
-			open[id] = session
-		}
-	}
-	inTheWay, ok := e.sessions.room(slices.Collect(maps.Keys(open)))
-	if inTheWay != "" {
-		open[inTheWay].Close()
+	inTheWay, ok := e.sessions.room()
+	if inTheWay != nil {
+		inTheWay.timer.Stop()
+		inTheWay.sdk.Close()
 	}
 	return ok
 }

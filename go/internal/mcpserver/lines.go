@@ -183,12 +183,14 @@ func (l *lines) admit(message jsonrpc.Message) *jsonrpc.Error {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("the answers of %d requests were not read yet; send more when some are", l.maxInFlight)}
 	default:
 		if _, twice := l.inFlight[request.ID]; twice {
-			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a request with this id is not answered yet"}
+			return errTwice
 		}
 		l.inFlight[request.ID] = false
 	}
 	return nil
 }
+
+var errTwice = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a request with this id is not answered yet"}
 
 func cancelled(params json.RawMessage) (jsonrpc.ID, bool) {
 	var said struct {

@@ -20,8 +20,8 @@ func capabilities() *mcp.ServerCapabilities {
 }
 
 // logTo sends a log message where the client wants those of its level.
-func logTo(ctx context.Context, session *mcp.ServerSession, logger string, level slog.Level, data any) error {
-	return session.Log(ctx, &mcp.LoggingMessageParams{Logger: logger, Level: levelOf(level), Data: data})
+func logTo(ctx context.Context, client peer, logger string, level slog.Level, data any) error {
+	return client.Log(ctx, &mcp.LoggingMessageParams{Logger: logger, Level: levelOf(level), Data: data})
 }
 
 func levelOf(level slog.Level) mcp.LoggingLevel {

@@ -69,7 +69,7 @@ func New(o Options) *Server {
 	o.setDefaults()
 	s := &Server{options: o, host: o.Host, listed: map[string]string{}, offered: map[string]map[string]string{}}
 	s.suspended.all = map[string]*conversation{}
-	s.sessions = sessions{most: o.MaxSessions, now: time.Now, all: map[string]*session{}}
+	s.sessions = sessions{most: o.MaxSessions, idle: o.SessionTime, now: time.Now, all: map[string]*session{}}
 	rand.Read(s.sealing[:])
 	options := &mcp.ServerOptions{
 		Instructions: o.Instructions,
@@ -84,7 +84,7 @@ func New(o Options) *Server {
 		options.InitializedHandler = s.followed
 	}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: o.Name, Title: o.Title, Version: o.Version}, options)
-	s.mcp.AddReceivingMiddleware(negotiating, s.listing)
+	s.mcp.AddReceivingMiddleware(negotiating, s.noting, s.listing)
 	s.mcp.AddSendingMiddleware(keeping)
 	s.Changed()
 	return s
@@ -123,7 +123,7 @@ func (s *Server) Drain() {
 	s.streams.close()
 }
 
-// Close ends all sessions and what waits. Calls that run end first.
+// Close ends all sessions, with what runs and waits in them.
 func (s *Server) Close() {
 	s.Drain()
 	for session := range s.mcp.Sessions() {

@@ -267,6 +267,7 @@ func TestHTTPThatIsNoRequest(t *testing.T) {
 	require.NoError(t, err)
 	response.Body.Close()
 	require.Equal(t, http.StatusBadRequest, response.StatusCode)
+	f.server = mcpserver.New(mcpserver.Options{Host: f.host}) // nobody before it looks at the Host header
 	request := f.web(t).request(context.Background(), http.MethodPost, "{}")
 	request.Host = "evil.example"
 	response, err = http.DefaultClient.Do(request)

@@ -54,11 +54,11 @@ func refused(status int, text string, body *heard) []byte {
 	return answer.text()
 }
 
-// refuseWith answers a request that nobody else has seen, and that has no id to speak of.
-func (r *reply) refuseWith(status int, wrong *jsonrpc.Error) {
+// refuseWith answers a request that nobody else has seen.
+func (r *reply) refuseWith(status int, refusal wire) {
 	r.Header().Set("Content-Type", "application/json")
 	r.WriteHeader(status)
-	_, _ = r.Write(wire{Error: wrong}.text()) // a client that is gone needs no answer
+	_, _ = r.Write(refusal.text()) // a client that is gone needs no answer
 }
 
 var (

@@ -23,13 +23,13 @@ func canSample(req *mcp.CallToolRequest) bool {
 }
 
 // sessionSample asks by a request to the client, within the answer to its own.
-func (s *Server) sessionSample(request context.Context, req *mcp.CallToolRequest) sampling {
+func (s *Server) sessionSample(request context.Context, client peer) sampling {
 	return func(ctx context.Context, params *mcp.CreateMessageWithToolsParams) (*mcp.CreateMessageWithToolsResult, error) {
 		// What is sent to the client finds its way by the request's context.
 		to, cancel := context.WithTimeoutCause(request, s.options.AskTime, errNoAnswer)
 		defer cancel()
 		defer context.AfterFunc(ctx, cancel)()
-		answer, err := req.Session.CreateMessageWithTools(to, params)
+		answer, err := client.CreateMessageWithTools(to, params)
 		if err != nil && context.Cause(to) == errNoAnswer {
 			return nil, errNoAnswer
 		}

@@ -2,16 +2,19 @@ package mcpserver
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// sessions are those over HTTP. Few clients end theirs; when there are too many, the one that is longest unused
-// makes room.
+// sessions are those over HTTP. Few clients end theirs: one that is unused for long is ended, and when there are too
+// many, the one that is longest unused makes room.
 type sessions struct {
 	most int
+	idle time.Duration // before one is ended
 	now  func() time.Time
 
 	mu  sync.Mutex
@@ -19,56 +22,135 @@ type sessions struct {
 }
 
 type session struct {
+	sdk *mcp.ServerSession
+
+	// Under the lock of sessions.
 	requests int // under way, its open stream among them
 	last     time.Time
+	timer    *time.Timer // ends it
+
+	mu        sync.Mutex // of what follows
+	level     mcp.LoggingLevel
+	calls     map[jsonrpc.ID]context.CancelFunc // that run without the SDK; nil: the session has ended
+	questions map[string]chan<- clientAnswer
+	lastAsked int
 }
 
-// use counts a request of a session until done is called.
-func (s *sessions) use(id string) (done func()) {
+// begin adds one, if it is not there already.
+func (s *sessions) begin(id string, sdk *mcp.ServerSession) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.all[id] != nil {
+		return false
+	}
+	of := &session{sdk: sdk, last: s.now(), calls: map[jsonrpc.ID]context.CancelFunc{}, questions: map[string]chan<- clientAnswer{}}
+	of.timer = time.AfterFunc(s.idle, func() {
+		s.mu.Lock()
+		unused := of.requests == 0
+		s.mu.Unlock()
+		if unused {
+			sdk.Close()
+		}
+	})
+	s.all[id] = of
+	return true
+}
+
+// forget takes one out that has ended.
+func (s *sessions) forget(id string) {
+	s.mu.Lock()
 	of := s.all[id]
+	delete(s.all, id)
+	s.mu.Unlock()
+	if of != nil {
+		of.timer.Stop()
+		of.end()
+	}
+}
+
+// use counts a request of a session until done is called. It is nil where there is no such session.
+func (s *sessions) use(id string) (of *session, done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of = s.all[id]
 	if of == nil {
-		of = &session{}
-		s.all[id] = of
+		return nil, func() {}
 	}
 	of.requests++
-	return func() {
+	of.timer.Stop()
+	return of, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		of.requests--
 		of.last = s.now()
+		if of.requests--; of.requests == 0 && s.all[id] == of {
+			of.timer.Reset(s.idle)
+		}
 	}
 }
 
-// room says whether one more may begin, given those that there are; one that is in the way is to be closed.
-func (s *sessions) room(there []string) (inTheWay string, ok bool) {
+// room says whether one more may begin. One that is in the way is to be closed.
+func (s *sessions) room() (inTheWay *session, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := map[string]*session{}
-	for _, id := range there {
-		if of := s.all[id]; of != nil {
-			known[id] = of
+	if len(s.all) < s.most {
+		return nil, true
+	}
+	var name string
+	for id, of := range s.all {
+		if of.requests == 0 && (inTheWay == nil || of.last.Before(inTheWay.last)) {
+			name, inTheWay = id, of
 		}
 	}
-	s.all = known // others have ended
-	if len(known) < s.most {
-		return "", true
-	}
-	for id, of := range known {
-		if of.requests == 0 && (inTheWay == "" || of.last.Before(known[inTheWay].last)) {
-			inTheWay = id
+	delete(s.all, name)
+	return inTheWay, inTheWay != nil
+}
+
+// levels are those of log messages, from the least on.
+var levels = []mcp.LoggingLevel{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// want has the client get log messages from a level on.
+func (s *session) want(level mcp.LoggingLevel) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.level = level
+}
+
+// wants says whether the client wants log messages of a level. It wants none before it has said so.
+func (s *session) wants(level mcp.LoggingLevel) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.level != "" && slices.Index(levels, level) >= slices.Index(levels, s.level)
+}
+
+// noting notes what there is to know of a session over HTTP: that it has begun, which log messages it wants, and
+// that it has ended.
+func (s *Server) noting(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		switch params := req.GetParams().(type) {
+		case *mcp.InitializeParams:
+			if session, ok := req.GetSession().(*mcp.ServerSession); ok && session.ID() != "" && s.sessions.begin(session.ID(), session) {
+				s.following.Go(func() {
+					_ = session.Wait() // how it ended makes no difference
+					s.sessions.forget(session.ID())
+				})
+			}
+		case *mcp.SetLoggingLevelParams:
+			result, err := next(ctx, method, req)
+			if of, done := s.sessions.use(req.GetSession().ID()); err == nil && of != nil {
+				defer done()
+				of.want(params.Level)
+			}
+			return result, err
 		}
+		return next(ctx, method, req)
 	}
-	delete(s.all, inTheWay)
-	return inTheWay, inTheWay != ""
 }
 
 // followed tells when a session that begins has ended.
 func (s *Server) followed(ctx context.Context, req *mcp.InitializedRequest) {
 	who := callerIn(ctx, req.Session)
 	s.following.Go(func() {
-		_ = req.Session.Wait() // how it ended makes no difference
+		_ = req.Session.Wait()
 		s.options.Ended(who)
 	})
 }

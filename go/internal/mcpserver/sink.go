@@ -29,19 +29,19 @@ type sink struct {
 	tool   string
 	sample sampling // nil: the client has no model for servers
 
-	mu      sync.Mutex
-	ctx     context.Context // of the request; nil between two
-	session *mcp.ServerSession
-	token   any // of progress; nil: the client wants none
-	last    float64
-	begun   bool // last was told
+	mu     sync.Mutex
+	ctx    context.Context // of the request; nil between two
+	client peer
+	token  any // of progress; nil: the client wants none
+	last   float64
+	begun  bool // last was told
 }
 
 // attach makes the notifications those of a request.
-func (s *sink) attach(ctx context.Context, req *mcp.CallToolRequest) {
+func (s *sink) attach(ctx context.Context, req *mcp.CallToolRequest, client peer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ctx, s.session = ctx, req.Session
+	s.ctx, s.client = ctx, client
 	switch token := req.Params.GetProgressToken().(type) {
 	case string, float64:
 		s.token = token
@@ -111,7 +111,7 @@ func (s *sink) message(logger string, level slog.Level, data any) error {
 	if s.ctx == nil {
 		return nil
 	}
-	return logTo(s.ctx, s.session, logger, level, data)
+	return logTo(s.ctx, s.client, logger, level, data)
 }
 
 // Progress implements toolhost.Sink. The protocol wants each to be more than the one before; what is not is left
@@ -126,7 +126,7 @@ func (s *sink) Progress(_ context.Context, done, total float64, text string) err
 		total = 0
 	}
 	s.begun, s.last = true, done
-	return s.session.NotifyProgress(s.ctx, &mcp.ProgressNotificationParams{
+	return s.client.NotifyProgress(s.ctx, &mcp.ProgressNotificationParams{
 		ProgressToken: s.token, Progress: done, Total: total, Message: s.redact(text),
 	})
 }
