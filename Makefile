@@ -46,7 +46,7 @@ endif
 help: ## list the targets
 	@awk -f tools/help.awk $(firstword $(MAKEFILE_LIST))
 
-build: lib checker ## build/bin/luau, luau-host and luau-check, and build/lib/libhukilau.a, release
+build: lib checker ## build/bin/luau and the programs that it needs, and build/lib/libhukilau.a, release
 	@HUKILAU_LDFLAGS="-s -w -X=main.version=$(VERSION) -X=main.commit=$$(tools/commit)" \
 		tools/go build -trimpath -o build/bin/ ./go/cmd/...
 
@@ -169,7 +169,7 @@ install: build ## binary, static library, header, pkg-config file, licences: PRE
 	@tools/licences '$(DESTDIR)$(PREFIX)/share/doc/hukilau/licences' '$(LUAU_SRC)' '$(SIMDJSON_SRC)'
 
 uninstall: ## remove what install put down, same PREFIX and DESTDIR
-	cd '$(DESTDIR)$(PREFIX)' && rm -f bin/luau bin/luau-host bin/luau-check \
+	cd '$(DESTDIR)$(PREFIX)' && rm -f bin/luau bin/luau-host bin/luau-gateway bin/luau-supervise bin/luau-check \
 		lib/libhukilau.a include/hukilau.h lib/pkgconfig/hukilau.pc
 	rm -rf '$(DESTDIR)$(PREFIX)/share/doc/hukilau'
 

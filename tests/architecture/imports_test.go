@@ -54,6 +54,7 @@ var layers = []layer{
 	{"host flags", `^go/internal/hostcli/(hostflags|hostprint)$`, true},
 	{"verbs", `^go/internal/(cli|hostcli)/\w+cmd$`, false},
 	{"command line", `^go/internal/(cli|hostcli)$`, false},
+	{"main packages", `^go/cmd/internal/`, false},
 	{"main", `^go/cmd/|^go/internal/docgen$`, false},
 	{"tests", `^(tests|go/internal/(bench|benchmarks?|doctest|servertest|mcptest|checktest))(/|$)`, true},
 }
@@ -76,10 +77,10 @@ var apart = []struct{ from, to, why string }{
 var guarded = []struct{ path, allowed, why string }{
 	{"C", `^go/internal/capi$`, "cgo stays in capi"},
 	{"unsafe", `^go/internal/capi$`, "unsafe stays in capi"},
-	{"os", `^go/(cmd/|internal/docgen$|internal/(host)?app$|internal/module$|internal/store$|internal/music$|internal/hostmods/fsmod$|internal/gateway/(supervise|upstream/oauth)$)`, "only main and app touch the process, and the supervisor of upstream servers is one; logins are kept in files; the module resolver and fs work on files, the store's file is made for its owner alone, and songs are opened within their folder without waiting"},
-	{"os/signal", `^go/(cmd/|internal/gateway/supervise$)`, "signals belong to main, and in the supervisor's process it is that"},
-	{"os/exec", `^go/(cmd/|internal/gateway/supervise$)`, "only main starts programs, and the supervisor those of upstream servers"},
-	{"syscall", `^go/(cmd/|internal/(app|module|music|gateway/supervise)$|internal/hostmods/(http|fs)mod$)`, "system calls: signals, FIFOs, sockets before they connect"},
+	{"os", `^go/(cmd/|internal/docgen$|internal/(host)?app$|internal/module$|internal/store$|internal/music$|internal/hostmods/fsmod$|internal/gateway/(supervise(/supervisor)?|upstream/oauth)$)`, "only main and app touch the process, and the supervisor of upstream servers is one; logins are kept in files; the module resolver and fs work on files, the store's file is made for its owner alone, and songs are opened within their folder without waiting"},
+	{"os/signal", `^go/(cmd/|internal/gateway/supervise(/supervisor)?$)`, "signals belong to main, and in the supervisor's process it is that"},
+	{"os/exec", `^go/(cmd/|internal/gateway/supervise(/supervisor)?$)`, "only main starts programs, and the supervisor those of upstream servers"},
+	{"syscall", `^go/(cmd/|internal/(app|module|music|gateway/supervise(/supervisor)?)$|internal/hostmods/(http|fs)mod$)`, "system calls: signals, FIFOs, sockets before they connect"},
 	{"net/http", `^go/internal/(hostmods/httpmod|models|recording|server|mcpserver|gateway|agent|(host)?app)(/|$)|^go/pkg/toolhost$`, "servers and models stay out of the small binary"},
 	{"github.com/spf13/cobra", `^go/internal/((cli|hostcli)(/|$)|docgen$)`, "the command line stays in cli"},
 	{"log", `^go/cmd/`, "log/slog, or an error; main silences what libraries write there"},

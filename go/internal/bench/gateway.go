@@ -281,10 +281,11 @@ func (b *bench) gatewayProject(settings string, upstreams ...upstreamFlags) (dir
 	return dir, os.WriteFile(filepath.Join(dir, "hukilau.toml"), []byte(text), 0o600)
 }
 
+// gatewayCommand is `luau gateway`, which becomes another program.
 func gatewayCommand(dir string) *exec.Cmd {
-	program, err := filepath.Abs(toolHost)
+	program, err := filepath.Abs(runner)
 	if err != nil {
-		program = toolHost
+		program = runner
 	}
 	cmd := exec.Command(program, "gateway", "--log-level", "error")
 	cmd.Dir = dir

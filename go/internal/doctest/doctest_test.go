@@ -16,12 +16,12 @@ import (
 
 	"github.com/hukilau/hukilau/go/internal/cli"
 	"github.com/hukilau/hukilau/go/internal/cli/hostedcmd"
-	"github.com/hukilau/hukilau/go/internal/gateway/supervise"
+	"github.com/hukilau/hukilau/go/internal/gateway/supervise/supervisor"
 )
 
 // The test binary is the program itself when it is started as `luau`.
 func TestMain(m *testing.M) {
-	supervise.Main(os.Args) // of a server that a page's gateway starts
+	supervisor.Main(os.Args) // of a server that a page's gateway starts
 	testscript.Main(m, map[string]func(){"luau": func() {
 		hostedcmd.HandOver = handOver
 		os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))

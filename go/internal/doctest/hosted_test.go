@@ -24,6 +24,7 @@ import (
 	"github.com/hukilau/hukilau/go/internal/config"
 	"github.com/hukilau/hukilau/go/internal/gateway/supervise"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
+	"github.com/hukilau/hukilau/go/internal/hostapp/providers"
 	"github.com/hukilau/hukilau/go/internal/hostcli"
 )
 
@@ -33,6 +34,7 @@ const served = "127.0.0.1:8787"
 // handOver is what `luau` does with the verbs of luau-host: here both are one program.
 func handOver(args []string) error {
 	hostapp.StartChecker = checktest.Start
+	hostapp.Providers, hostapp.NewExporter = providers.Models, providers.Exporter
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

@@ -46,7 +46,8 @@ const clientsFile = ".mcp.json"
 type gateways struct {
 	start    string // names this start of the host
 	flags    SourceFlags
-	only     bool // no other tools are served
+	only     bool      // no other tools are served
+	from     time.Time // when servers may be started; zero: at once
 	current  atomic.Pointer[gateway.Gateway]
 	sources  []source
 	settings config.Gateway
@@ -283,10 +284,18 @@ func (h *Host) openServer(name string, c config.MCPServer) gateway.Upstream {
 			Stateless: c.Stateless, CallTimeout: c.Timeout, Allows: c.Allows, MaxConcurrent: mostConcurrent,
 		},
 		upstream.Options{
-			Logger: h.Logger, Start: StartServer, Environ: os.Environ(), Redact: h.Project.redact, OnChange: h.upstreamChanged,
+			Logger: h.Logger, Start: h.startServer, Environ: os.Environ(), Redact: h.Project.redact, OnChange: h.upstreamChanged,
 			Client: upstream.Client{Elicitation: true, Sampling: true}, Authorize: who,
 		})
 	return gateway.NewMCPSource(server, c.Description)
+}
+
+// clientFirst is how long servers wait with their start for a client's first answers. They take longer to be ready by far.
+const clientFirst = 25 * time.Millisecond
+
+func (h *Host) startServer(c upstream.Command) (*upstream.Process, error) {
+	time.Sleep(time.Until(h.gateways.from))
+	return StartServer(c)
 }
 
 // mostConcurrent bounds requests to one server at once. How many calls of scripts there may be is decided before, in the

@@ -47,6 +47,9 @@ type HostOptions struct {
 	Sources  SourceFlags
 	// Gateway serves the sources' tools alone, and fails where there are none.
 	Gateway bool
+	// Client says that a client waits for its first answers: servers are started a moment later, as their start would
+	// take the processor from those.
+	Client bool
 
 	tape *tape // of a test; nil: nothing is recorded or replayed
 }
@@ -90,6 +93,9 @@ func (p *Project) NewHost(ctx context.Context, o HostOptions) (*Host, error) {
 	}
 	h.Host = toolhost.New(options)
 	h.gateways.flags, h.gateways.only, h.gateways.start = o.Sources, o.Gateway, rand.Text()
+	if o.Client {
+		h.gateways.from = time.Now().Add(clientFirst)
+	}
 	if o.tape == nil {
 		if err := h.openGateway(); err != nil {
 			return nil, errors.Join(err, h.Close())

@@ -12,10 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/hukilau/hukilau/go/internal/hostapp/providers"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	Providers, NewExporter = providers.Models, providers.Exporter
+	goleak.VerifyTestMain(m)
+}
 
 // patience is how long tests wait for what must come.
 const patience = 60 * time.Second

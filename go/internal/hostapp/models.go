@@ -10,14 +10,14 @@ import (
 	"github.com/hukilau/hukilau/go/internal/engine"
 	"github.com/hukilau/hukilau/go/internal/hostmods/builtin"
 	"github.com/hukilau/hukilau/go/internal/models"
-	"github.com/hukilau/hukilau/go/internal/models/anthropicmodel"
-	"github.com/hukilau/hukilau/go/internal/models/geminimodel"
-	"github.com/hukilau/hukilau/go/internal/models/openaimodel"
 	"github.com/hukilau/hukilau/go/internal/models/scriptmodel"
 	"github.com/hukilau/hukilau/go/internal/module"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 	"github.com/hukilau/hukilau/libs"
 )
+
+// Providers make models, by the names that providers have in a configuration; main sets them.
+var Providers map[string]func(models.Options) (models.Provider, error)
 
 // modelSet makes the models of the configuration when they are first asked for.
 type modelSet struct {
@@ -92,24 +92,15 @@ func (m *modelSet) newProvider(c config.Model) (models.Provider, func(), error) 
 	if len(c.Headers) > 0 {
 		o.Transport = withHeaders{m.transport, c.Headers}
 	}
-	nothing := func() {}
-	switch c.Provider {
-	case "openai":
-		p, err := openaimodel.New(openaimodel.Options{Options: o})
-		return p, nothing, err
-	case "openai-compatible":
-		p, err := openaimodel.New(openaimodel.Options{Options: o, Compatible: true})
-		return p, nothing, err
-	case "anthropic":
-		p, err := anthropicmodel.New(o)
-		return p, nothing, err
-	case "gemini":
-		p, err := geminimodel.New(o)
-		return p, nothing, err
-	case "script":
+	if c.Provider == "script" {
 		return m.newScript(c)
 	}
-	return nil, nil, fmt.Errorf("there is no provider %q", c.Provider)
+	provide := Providers[c.Provider]
+	if provide == nil {
+		return nil, nil, fmt.Errorf("this program has no provider %q; luau-host has those of the guide", c.Provider)
+	}
+	p, err := provide(o)
+	return p, func() {}, err
 }
 
 // newScript makes a model of a Luau file. It is the operator's own and reaches nothing.

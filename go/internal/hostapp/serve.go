@@ -208,20 +208,25 @@ func (h *Host) background(ctx context.Context, noReload bool, changed func()) (e
 	}, nil
 }
 
-// trimEvery is how often old entries of the store are deleted.
-const trimEvery = time.Hour
+// trimEvery is how often old entries of the store are deleted, and trimFirst when that begins: a start has more urgent
+// things to do.
+const (
+	trimEvery = time.Hour
+	trimFirst = 5 * time.Second
+)
 
 func (h *Host) trim(ctx context.Context) {
-	tick := time.NewTicker(trimEvery)
+	tick := time.NewTicker(trimFirst)
 	defer tick.Stop()
 	for {
-		if _, err := h.Store.Trim(ctx, store.Retention{LogAge: h.Project.Config().Log.Retention}); err != nil && ctx.Err() == nil {
-			h.Logger.Error("old entries of the store cannot be deleted", "error", err.Error())
-		}
 		select {
 		case <-tick.C:
+			tick.Reset(trimEvery)
 		case <-ctx.Done():
 			return
+		}
+		if _, err := h.Store.Trim(ctx, store.Retention{LogAge: h.Project.Config().Log.Retention}); err != nil && ctx.Err() == nil {
+			h.Logger.Error("old entries of the store cannot be deleted", "error", err.Error())
 		}
 	}
 }

@@ -45,7 +45,7 @@ func startChild(o Options) (*child, error) {
 	if greeting.Protocol != protocol {
 		c.process.Kill()
 		_, _ = c.process.Wait()
-		return nil, failure("crash", "luau-check is of another version (%s): install it together with luau-host", greeting.Program)
+		return nil, failure("crash", "luau-check is of another version (%s): install it together with luau", greeting.Program)
 	}
 	return c, nil
 }

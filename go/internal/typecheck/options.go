@@ -64,7 +64,7 @@ func (o Options) withDefaults() Options {
 }
 
 // ErrAbsent says that there is no luau-check: scripts run unchecked.
-var ErrAbsent = errors.New("luau-check is neither beside luau-host nor in PATH: scripts are not type-checked (`make install` puts it there)")
+var ErrAbsent = errors.New("luau-check is neither beside luau nor in PATH: scripts are not type-checked (`make install` puts it there)")
 
 // ErrClosed says that the Checker was closed.
 var ErrClosed = errors.New("the type checker is closed")

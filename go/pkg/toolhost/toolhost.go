@@ -11,10 +11,13 @@ import (
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/hostapp"
+	"github.com/hukilau/hukilau/go/internal/hostapp/providers"
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
 	"github.com/hukilau/hukilau/go/internal/tooldef"
 	"github.com/hukilau/hukilau/go/internal/toolhost"
 )
+
+func init() { hostapp.Providers, hostapp.NewExporter = providers.Models, providers.Exporter }
 
 // Options say which tools there are. The zero value is the project of the working directory.
 type Options struct {

@@ -1,10 +1,11 @@
-// Package hostedcmd is what `luau` hands over to `luau-host`, the program with servers, models and stores: users
-// know one command, and running a script starts without all of that.
+// Package hostedcmd is what `luau` hands over to `luau-host`, the program with servers, models and stores, and to
+// `luau-gateway`, the same without models: users know one command, and what starts is what it takes.
 package hostedcmd
 
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -20,6 +21,17 @@ var verbs = []struct{ name, short string }{
 	{"mcp", "Serve tools over MCP on standard input and output"},
 	{"log", "Show what tools did"},
 	{"approvals", "List, approve and deny calls that wait for approval"},
+}
+
+// Programs are those that have the verb of these arguments, the best first. Traces are of luau-host alone, and asked
+// for by variables of the environment, as package hostapp does it.
+func Programs(args []string, env func(string) string) []string {
+	verb := slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "__complete") })
+	traced := env("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "" || env("OTEL_TRACES_EXPORTER") != ""
+	if verb < 0 || args[verb] != "gateway" || traced {
+		return []string{"luau-host"}
+	}
+	return []string{"luau-gateway", "luau-host"}
 }
 
 // Commands makes the commands.

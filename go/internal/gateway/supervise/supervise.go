@@ -1,7 +1,7 @@
 // Package supervise starts the programs of upstream servers, and sees to it that nothing of them outlives us: not what
 // a shell has left in the background, not what has moved to a session of its own, and not when we are killed.
 //
-// Between us and each program stands a second process of our own executable, the supervisor. It holds the end of a
+// Between us and each program stands a process of an executable of ours, the supervisor. It holds the end of a
 // pipe from us, and when that closes, for whatever reason, it ends all that the program has started. What is said
 // over the program's own pipes does not pass through it.
 package supervise
@@ -15,20 +15,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hukilau/hukilau/go/internal/gateway/supervise/supervisor"
 	"github.com/hukilau/hukilau/go/internal/gateway/upstream"
 )
 
-// Argument is the first argument of a supervisor: main must call Main before anything else where it stands.
-const Argument = "__supervise"
-
-// Files that a supervisor gets beside the three that are the program's.
-const (
-	controlFile = 3 // closes when the program is to end
-	reportFile  = 4 // says why the program could not be started
-)
-
 // Starter gives the function that starts programs of upstream servers below a supervisor, which is the executable of
-// that path, our own.
+// that path: one of ours, whose main calls supervisor.Main.
 func Starter(executable string) func(upstream.Command) (*upstream.Process, error) {
 	return func(c upstream.Command) (*upstream.Process, error) { return start(executable, c) }
 }
@@ -69,39 +61,30 @@ func start(executable string, c upstream.Command) (*upstream.Process, error) {
 		}
 	}
 	cmd := &exec.Cmd{
-		Path: executable, Args: append([]string{executable, Argument, c.Path}, c.Args...), Env: c.Env, Dir: c.Dir,
-		Stdin: p.theirs[0], Stdout: p.theirs[1], Stderr: p.theirs[2], ExtraFiles: p.theirs[controlFile:],
+		Path: executable, Args: append([]string{executable, supervisor.Argument, c.Path}, c.Args...), Env: c.Env, Dir: c.Dir,
+		Stdin: p.theirs[0], Stdout: p.theirs[1], Stderr: p.theirs[2], ExtraFiles: p.theirs[supervisor.ControlFile:],
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true}, // signals of a terminal are for us
 	}
 	err := cmd.Start()
 	closeAll(p.theirs)
 	if err != nil {
 		closeAll(p.ours)
-		return nil, plain(err)
+		return nil, supervisor.Plain(err)
 	}
-	s := &supervised{cmd: cmd, control: p.ours[controlFile], ended: make(chan struct{})}
+	s := &supervised{cmd: cmd, control: p.ours[supervisor.ControlFile], ended: make(chan struct{})}
 	go s.wait()
-	report := p.ours[reportFile]
+	report := p.ours[supervisor.ReportFile]
 	problem, err := io.ReadAll(io.LimitReader(report, 4<<10))
 	_ = report.Close()
 	if err == nil && len(problem) > 0 {
 		err = errors.New(string(problem))
 	}
 	if err != nil {
-		closeAll(p.ours[:reportFile])
+		closeAll(p.ours[:supervisor.ReportFile])
 		<-s.ended
 		return nil, err
 	}
 	return &upstream.Process{In: p.ours[0], Out: p.ours[1], Err: p.ours[2], Stop: s.stop}, nil
-}
-
-// plain is an error without the path of our own executable.
-func plain(err error) error {
-	var failed *os.PathError
-	if errors.As(err, &failed) {
-		return failed.Err
-	}
-	return err
 }
 
 // supervised is a program from our side.
@@ -130,10 +113,5 @@ func (s *supervised) stop() {
 	}
 }
 
-// How long a program has to end: after its input has ended, and after it was told to. Then it is killed.
-const (
-	endTime        = 1500 * time.Millisecond
-	termTime       = time.Second
-	killTime       = 5 * time.Second
-	supervisorTime = endTime + termTime + killTime + time.Second
-)
+// supervisorTime is how long a supervisor may take.
+const supervisorTime = supervisor.MostTime + time.Second

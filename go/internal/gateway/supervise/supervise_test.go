@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/hukilau/hukilau/go/internal/gateway/supervise/supervisor"
 	"github.com/hukilau/hukilau/go/internal/gateway/upstream"
 )
 
@@ -25,7 +26,7 @@ import (
 const roleVariable = "HUKILAU_TEST_ROLE"
 
 func TestMain(m *testing.M) {
-	Main(os.Args)
+	supervisor.Main(os.Args)
 	switch os.Getenv(roleVariable) {
 	case "server":
 		server()

@@ -17,7 +17,7 @@ import (
 
 // Command makes the command.
 func Command() *cobra.Command {
-	var s sources
+	s := sources{client: true}
 	serving := hostapp.Serving{Version: versions.Build.Version}
 	cmd := &cobra.Command{
 		Use: "gateway [SPEC...]", Short: "Let scripts of models call MCP servers and OpenAPI services",
@@ -62,6 +62,7 @@ func specs(cmd *cobra.Command, args []string) error {
 type sources struct {
 	project hostflags.Flags
 	flags   hostapp.SourceFlags
+	client  bool // waits for its first answers
 }
 
 func (s *sources) add(cmd *cobra.Command) {
@@ -84,7 +85,7 @@ func (s *sources) with(cmd *cobra.Command, specs []string, quiet string, do func
 		return err
 	}
 	defer project.Close()
-	host, err := project.NewHost(cmd.Context(), hostapp.HostOptions{Sources: s.flags, Gateway: true})
+	host, err := project.NewHost(cmd.Context(), hostapp.HostOptions{Sources: s.flags, Gateway: true, Client: s.client})
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ and output. Logs go to standard error.`,
 				return err
 			}
 			defer project.Close()
-			host, err := project.NewHost(cmd.Context(), hostapp.HostOptions{})
+			host, err := project.NewHost(cmd.Context(), hostapp.HostOptions{Client: true})
 			if err != nil {
 				return err
 			}

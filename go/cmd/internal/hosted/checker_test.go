@@ -1,4 +1,4 @@
-package main
+package hosted
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 // withChecker lets hostapp find the real type checker.
 func withChecker(t *testing.T) (root string) {
 	t.Helper()
-	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
+	root, err := filepath.Abs(filepath.Join("..", "..", "..", ".."))
 	require.NoError(t, err)
 	programs := filepath.Join(root, "build", "bin")
 	require.FileExists(t, filepath.Join(programs, checkerName), "run make checker")

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package supervise
+package supervisor
 
 import (
 	"syscall"

@@ -1,12 +1,10 @@
-package main
+package hosted
 
 import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"sync"
 	"syscall"
 
@@ -40,14 +38,8 @@ func startChecker(args []string) (typecheck.Process, error) {
 }
 
 func findChecker() (string, error) {
-	if self, err := os.Executable(); err == nil {
-		if real, err := filepath.EvalSymlinks(self); err == nil {
-			self = real
-		}
-		beside := filepath.Join(filepath.Dir(self), checkerName)
-		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
-			return beside, nil
-		}
+	if path := beside(checkerName); path != "" {
+		return path, nil
 	}
 	path, err := exec.LookPath(checkerName)
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, exec.ErrDot) || errors.Is(err, fs.ErrNotExist) {

@@ -1,6 +1,9 @@
-package supervise
+// Package supervisor is the process that stands between us and the program of an upstream server: package supervise
+// starts it. It knows nothing of servers, so that a small executable can be one.
+package supervisor
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +13,24 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+)
+
+// Argument is the first argument of a supervisor: main must call Main before anything else where it stands.
+const Argument = "__supervise"
+
+// Files that a supervisor gets beside the three that are the program's.
+const (
+	ControlFile = 3 // closes when the program is to end
+	ReportFile  = 4 // says why the program could not be started
+)
+
+// How long a program has to end: after its input has ended, and after it was told to. Then it is killed.
+const (
+	endTime  = 1500 * time.Millisecond
+	termTime = time.Second
+	killTime = 5 * time.Second
+	// MostTime is how long it takes at most.
+	MostTime = endTime + termTime + killTime
 )
 
 // Main is the supervisor, where the arguments of the process say that it is one. It does not return then.
@@ -22,8 +43,8 @@ func Main(args []string) {
 // supervise runs a program until nothing of it is left. It gives the program's exit code.
 func supervise(path string, args []string) int {
 	runtime.LockOSThread() // the program is told when the thread that started it ends: this one does not
-	control, report := os.NewFile(controlFile, "control"), os.NewFile(reportFile, "report")
-	for _, fd := range []int{controlFile, reportFile} {
+	control, report := os.NewFile(ControlFile, "control"), os.NewFile(ReportFile, "report")
+	for _, fd := range []int{ControlFile, ReportFile} {
 		syscall.CloseOnExec(fd)
 	}
 	signals := make(chan os.Signal, 8)
@@ -66,9 +87,18 @@ func launch(path string, args []string) (int, error) {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, SysProcAttr: attributes(),
 	}
 	if err := cmd.Start(); err != nil {
-		return 0, fmt.Errorf("%s: %w", path, plain(err))
+		return 0, fmt.Errorf("%s: %w", path, Plain(err))
 	}
 	return cmd.Process.Pid, nil
+}
+
+// Plain is an error of a program's start without a path of ours.
+func Plain(err error) error {
+	var failed *os.PathError
+	if errors.As(err, &failed) {
+		return failed.Err
+	}
+	return err
 }
 
 // letGo gives up the program's input and output, so that their ends are seen when the program closes them.
