@@ -66,7 +66,7 @@ func (f *fakes) call(fn *function, args any) (*Result, error) {
 	c := fn.callable
 	noted := DryCall{Function: c.FullName(), Args: args}
 	if guard := fn.tool.Guard; guard != nil {
-		if approve, _ := guard(args); approve { // what is denied did not come here
+		if approve, _, _ := guard(args); approve { // what is denied did not come here
 			noted.Policy = "approve"
 		}
 	}

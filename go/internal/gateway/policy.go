@@ -92,11 +92,11 @@ func (v *verdict) denied() bool {
 
 // guard decides about one call; nil where the policy says nothing. params are the schema of its arguments, which may
 // have defaults; it may be nil.
-func (v *verdict) guard(c *catalog.Callable, params *schema.Schema) func(args any) (bool, error) {
+func (v *verdict) guard(c *catalog.Callable, params *schema.Schema) func(args any) (approve bool, why string, err error) {
 	if len(v.rules) == 0 {
 		return nil
 	}
-	return func(args any) (bool, error) {
+	return func(args any) (approve bool, why string, err error) {
 		completed := args
 		if params != nil {
 			completed = params.Defaults(args)
@@ -108,13 +108,13 @@ func (v *verdict) guard(c *catalog.Callable, params *schema.Schema) func(args an
 			}
 			switch rule.Action {
 			case config.Deny:
-				return false, denied(rule, c)
+				return false, "", denied(rule, c)
 			case config.Approve:
-				return true, nil
+				return true, rule.Reason, nil
 			}
-			return false, nil
+			return false, "", nil
 		}
-		return false, nil
+		return false, "", nil
 	}
 }
 

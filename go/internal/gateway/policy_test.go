@@ -92,6 +92,7 @@ func TestPolicyAsksOperators(t *testing.T) {
 	failed := f.fails(script)
 	require.Equal(t, toolhost.NeedsApproval, failed.Code)
 	require.NotEmpty(t, failed.ID)
+	require.Contains(t, failed.Message, "needs the approval of an operator (money); ")
 	again := f.fails(script)
 	require.Equal(t, failed.ID, again.ID, "the same call waits once")
 	require.NotEqual(t, failed.ID, f.fails(`return sdk.s.pay{ n = 2 }`).ID)

@@ -192,7 +192,7 @@ func askWhether(ctx context.Context, tool string, needs *toolhost.Error, ask ask
 	}
 	answer, err := ask(ctx, &mcp.ElicitParams{
 		Mode: "form", RequestedSchema: approvalForm,
-		Message: fmt.Sprintf("The tool '%s' needs your approval to run with these arguments:\n%s", tool, visible.Text(string(shown))),
+		Message: fmt.Sprintf("The tool '%s' needs your approval%s to run with these arguments:\n%s", tool, because(data), visible.Text(string(shown))),
 	})
 	if err != nil || answer.Action == "cancel" {
 		return false, false
@@ -202,6 +202,14 @@ func askWhether(ctx context.Context, tool string, needs *toolhost.Error, ask ask
 		return false, false
 	}
 	return approved && answer.Action == "accept", true
+}
+
+// because is why a call needs an approval, where somebody has said it.
+func because(data map[string]any) string {
+	if why, _ := data["reason"].(string); why != "" {
+		return " (" + visible.Line(why) + ")"
+	}
+	return ""
 }
 
 // Approve implements toolhost.Approver.

@@ -263,6 +263,17 @@ func TestApprovalByTheClientsUser(t *testing.T) {
 		require.Contains(t, m.at("result.content.0.text"), "luau approvals approve "+f.approval(t, store.Pending).ID)
 	}
 
+	guarded := func(made *tooldef.Tool) {
+		made.Guard = func(any) (bool, string, error) { return true, "it is \u202emoney", nil }
+	}
+	f.host.Serve(setOf([]*tooldef.Tool{tool(t, "sends", echo, approve), tool(t, "pays", echo, guarded)}))
+	f.server.Changed()
+	p.send(callOf("4", "pays", "{}"))
+	q = p.question()
+	require.Contains(t, q.at("params.message"), `'pays' needs your approval (it is \u{202e}money) to run`)
+	p.send(reply(q, "cancel", "{}"))
+	p.answer()
+
 	w := f.web(t)
 	m = w.ask("sends", "")
 	m = w.ask("sends", answering(m.at("result.requestState"), "accept", `{"approve":true}`))

@@ -41,6 +41,7 @@ type Approval struct {
 	ArgumentsHash string // set by the store: SHA-256 in hex of Arguments
 	Caller        string
 	Session       string    // whose state the call works on; "" is that of Caller
+	Reason        string    // why somebody has to decide, for them; ""
 	Created       time.Time // set by the store
 	Expires       time.Time
 
@@ -91,8 +92,8 @@ func (a *Approvals) Create(ctx context.Context, new Approval) (Approval, error) 
 		if err := a.checkRoom(t, new.Caller, now); err != nil {
 			return err
 		}
-		_, err := t.exec("INSERT INTO approvals (id, state, created, expires, tool, version, caller, session, arguments_hash, arguments) "+
-			"VALUES (?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)", new.ID, micros(now), micros(new.Expires), new.Tool, new.Version, new.Caller, new.Session,
+		_, err := t.exec("INSERT INTO approvals (id, state, created, expires, tool, version, caller, session, reason, arguments_hash, arguments) "+
+			"VALUES (?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)", new.ID, micros(now), micros(new.Expires), new.Tool, new.Version, new.Caller, new.Session, new.Reason,
 			HashArguments(new.Arguments), notNil(new.Arguments))
 		return err
 	})
@@ -134,7 +135,7 @@ const (
 func approvalsQuery(columns, where string) string {
 	return "SELECT * FROM (SELECT id, CASE WHEN state IN ('pending', 'approved') AND expires <= :now THEN 'expired' " +
 		"WHEN state = 'running' AND NOT " + aliveSQL("process") + " THEN 'interrupted' ELSE state END AS current, " +
-		"created, expires, tool, version, caller, session, arguments_hash, decided, decided_by, started, finished, " + columns +
+		"created, expires, tool, version, caller, session, reason, arguments_hash, decided, decided_by, started, finished, " + columns +
 		" FROM approvals) " + where
 }
 
@@ -199,7 +200,7 @@ func scanApproval(rows *sql.Rows) (*Approval, error) {
 	var created, expires, decided, started, finished int64
 	var result []byte
 	var failed string
-	err := rows.Scan(&a.ID, &a.State, &created, &expires, &a.Tool, &a.Version, &a.Caller, &a.Session, &a.ArgumentsHash,
+	err := rows.Scan(&a.ID, &a.State, &created, &expires, &a.Tool, &a.Version, &a.Caller, &a.Session, &a.Reason, &a.ArgumentsHash,
 		&decided, &a.DecidedBy, &started, &finished, (*[]byte)(&a.Arguments), &result, &failed)
 	if err != nil {
 		return nil, err

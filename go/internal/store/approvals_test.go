@@ -16,7 +16,7 @@ import (
 
 func pending(t *testing.T, s *store.Store, c *clock) store.Approval {
 	t.Helper()
-	a, err := s.Approvals.Create(t.Context(), store.Approval{Tool: "pay", Version: "v1", Caller: "bob",
+	a, err := s.Approvals.Create(t.Context(), store.Approval{Tool: "pay", Version: "v1", Caller: "bob", Reason: "It is money.",
 		Arguments: json.RawMessage(`{"n": 9007199254740993}`), Expires: c.Now().Add(time.Hour)})
 	require.NoError(t, err)
 	return a
@@ -30,6 +30,7 @@ func TestApprovalFromBeginToEnd(t *testing.T) {
 		require.Equal(t, `{"n": 9007199254740993}`, string(a.Arguments))
 		require.Equal(t, store.HashArguments(a.Arguments), a.ArgumentsHash)
 		require.Equal(t, c.Now(), a.Created)
+		require.Equal(t, "It is money.", a.Reason)
 		_, err := s.Approvals.Claim(ctx, a.ID)
 		requireCode(t, err, store.CodeState, "pending", "approved first")
 		c.Advance(time.Minute)

@@ -67,6 +67,7 @@ CREATE INDEX requests_by_expiry ON requests (expires);
 	keptStep,
 	logStep,
 	stateStep,
+	"ALTER TABLE approvals ADD COLUMN reason TEXT NOT NULL DEFAULT ''",
 }
 
 // migrate looks whose file it is before it touches anything, and runs the steps that are missing.

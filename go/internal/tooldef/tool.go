@@ -47,8 +47,8 @@ type Tool struct {
 	Native      Native `json:"-"` // nil: it has a script
 
 	// Guard looks at the arguments of each call, after they were checked: whether an operator has to approve it, as
-	// with Approve. Its error refuses the call. nil: there is none.
-	Guard func(args any) (approve bool, err error) `json:"-"`
+	// with Approve, and why ("": nobody has said). Its error refuses the call. nil: there is none.
+	Guard func(args any) (approve bool, why string, err error) `json:"-"`
 
 	// Dry says whether a call is a rehearsal that changes nothing: no operator is asked for it. nil: none is.
 	Dry func(ctx context.Context) bool `json:"-"`

@@ -87,7 +87,7 @@ func (c *call) sameApproval(ctx context.Context, s *store.Store, hash string) (s
 func (c *call) askApproval(ctx context.Context, s *store.Store, text []byte) *Error {
 	wanted := store.Approval{
 		ID: c.id, Tool: c.tool.Name, Version: c.tool.Hash, Arguments: text, Caller: c.req.Caller.Name, Session: c.req.Caller.Session,
-		Expires: c.host.options.Now().Add(approvalTime),
+		Reason: c.why, Expires: c.host.options.Now().Add(approvalTime),
 	}
 	if _, err := s.Approvals.Create(ctx, wanted); err != nil {
 		return &Error{Code: Busy, Message: "the call cannot wait for approval: " + c.storeTold(err), RetryAfter: time.Minute, cause: err}
@@ -96,13 +96,15 @@ func (c *call) askApproval(ctx context.Context, s *store.Store, text []byte) *Er
 }
 
 func (c *call) needsApproval(id string, expires time.Time) *Error {
-	return &Error{
-		Code: NeedsApproval, ID: id, Detail: "pending",
-		Message: fmt.Sprintf("tool '%s' needs the approval of an operator; the call waits as %s", c.tool.Name, id),
-		Data: map[string]any{
-			"approval": id, "tool": c.tool.Name, "arguments": c.args, "expires": expires.UTC().Format(time.RFC3339),
-		},
+	data := map[string]any{
+		"approval": id, "tool": c.tool.Name, "arguments": c.args, "expires": expires.UTC().Format(time.RFC3339),
 	}
+	message := fmt.Sprintf("tool '%s' needs the approval of an operator", c.tool.Name)
+	if c.why != "" {
+		data["reason"] = c.why
+		message += " (" + c.why + ")"
+	}
+	return &Error{Code: NeedsApproval, ID: id, Detail: "pending", Message: message + "; the call waits as " + id, Data: data}
 }
 
 // storeTold is what a client may know of an error of the store: never the name of its file.

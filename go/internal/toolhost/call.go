@@ -95,6 +95,7 @@ type call struct {
 	deadline   time.Time        // as the script is told
 	runContext context.Context  // of the whole run
 	approve    bool             // an operator has to approve it
+	why        string           // the reason for that
 	claimed    string           // the approval that this call uses
 	outside    *hostmod.Outside // nil: the real world
 	budget     *models.Budget   // of tokens; shared with the calls that it makes
@@ -157,13 +158,14 @@ func (c *call) guarded(ctx context.Context) *Error {
 	if c.tool.Guard == nil {
 		return nil
 	}
-	approve, err := c.tool.Guard(c.args)
+	approve, why, err := c.tool.Guard(c.args)
 	if refused := refusedBy(err); refused != nil {
 		return refused
 	}
 	if err != nil {
 		return &Error{Code: Permission, Message: err.Error(), cause: err}
 	}
+	c.why = why
 	c.approve = (c.approve || approve) && (c.tool.Dry == nil || !c.tool.Dry(ctx))
 	return nil
 }

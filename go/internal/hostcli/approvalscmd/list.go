@@ -93,6 +93,7 @@ type line struct {
 	Version   string          `json:"version"`
 	Caller    string          `json:"caller"`
 	Session   string          `json:"session,omitempty"`
+	Reason    string          `json:"reason,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	Created   time.Time       `json:"created"`
 	Expires   time.Time       `json:"expires"`
@@ -106,7 +107,7 @@ type line struct {
 
 func lineOf(project *hostapp.Project, a *store.Approval) line {
 	l := line{
-		ID: a.ID, State: a.State, Tool: a.Tool, Version: a.Version, Caller: a.Caller, Session: a.Session, Arguments: safe(project, a.Arguments),
+		ID: a.ID, State: a.State, Tool: a.Tool, Version: a.Version, Caller: a.Caller, Session: a.Session, Reason: a.Reason, Arguments: safe(project, a.Arguments),
 		Created: a.Created, Expires: a.Expires, Decided: a.Decided, DecidedBy: a.DecidedBy, Started: a.Started, Finished: a.Finished,
 	}
 	if a.Outcome == nil {

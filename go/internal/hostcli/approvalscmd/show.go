@@ -50,6 +50,7 @@ func facts(a *store.Approval) string {
 	fact("state", string(a.State))
 	fact("caller", callerOf(a))
 	fact("session", a.Session)
+	fact("reason", a.Reason)
 	fact("created", clock(a.Created))
 	fact("expires", clock(a.Expires))
 	if !a.Decided.IsZero() {
