@@ -116,6 +116,7 @@ func TestFilesOfSessions(t *testing.T) {
 
 	none := newFixture(t, gateway.Options{}, server(t, "s", "one"))
 	require.Contains(t, none.fails(`files.write("a", "b")`).Message, "this gateway keeps no files")
+	require.Contains(t, none.fails(`return require("fs").read("/etc/passwd")`).Message, "reading it is not granted; sdk.files has the files of this session")
 	// A server of that name comes first.
 	own := newFixture(t, gateway.Options{}, server(t, "files", "read"))
 	require.Equal(t, `{"n":1}`, own.run(`return sdk.files.read{ n = 1 }`))

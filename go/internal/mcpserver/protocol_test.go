@@ -128,6 +128,12 @@ func TestLogAndEmit(t *testing.T) {
 	p.send(callOf("5", "talks", "{}"))
 	_, before = p.answer()
 	require.Empty(t, before)
+	for _, level := range []string{`"loud"`, `""`, `"INFO"`} {
+		p.send(`{"jsonrpc":"2.0","id":6,"method":"logging/setLevel","params":{"level":` + level + `}}`)
+		m, _ = p.answer()
+		require.EqualValues(t, "-32602", fmt.Sprint(m.at("error.code")), level)
+		require.Contains(t, m.at("error.message"), "levels are [debug info notice warning error critical alert emergency]")
+	}
 }
 
 func TestChangedToolsAreTold(t *testing.T) {

@@ -4,6 +4,7 @@ package mcpserver
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -137,6 +138,9 @@ func (s *Server) noting(next mcp.MethodHandler) mcp.MethodHandler {
 				})
 			}
 		case *mcp.SetLoggingLevelParams:
+			if !slices.Contains(levels, params.Level) {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("there is no level %.40q; levels are %v", params.Level, levels)}
+			}
 			result, err := next(ctx, method, req)
 			if of, done := s.sessions.use(req.GetSession().ID()); err == nil && of != nil {
 				defer done()

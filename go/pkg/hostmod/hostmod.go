@@ -147,6 +147,7 @@ type Grants struct {
 	Read       []string // directories
 	Write      []string // directories
 	Tool       string   // whose script it is, and whose operator grants; "": whoever starts the script: see Advice
+	Instead    string   // what a script does in place of asking for grants that it never gets; "": see Advice
 
 	// What is taken away from the lists above, and from everything.
 	DenyNet, DenyEnv, DenyRead, DenyWrite []string

@@ -163,8 +163,11 @@ func (i *instance) enterRoot(how access, list []*place) error {
 			if g.Tool != "" && hostmod.Inside(base, p.abs) {
 				wanted = fromBase(base, wanted)
 			}
-			return &fault{code: codePermission, path: p.given, key: how.key, message: fmt.Sprintf(
-				"%s it is not granted; add its directory to %s %s", how.verb, how.key, how.advice(g, wanted))}
+			what := g.Instead
+			if what == "" {
+				what = "add its directory to " + how.key + " " + how.advice(g, wanted)
+			}
+			return &fault{code: codePermission, path: p.given, key: how.key, message: how.verb + " it is not granted; " + what}
 		}
 	}
 	entry, dir := innermost(granted, base, list...)
