@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 
@@ -90,6 +91,17 @@ func (d *drawer) List(context.Context, string) (string, error) {
 func (d *drawer) Remove(_ context.Context, path string) error {
 	delete(d.files, path)
 	return nil
+}
+
+// What cannot be a result is told with what can be done.
+func TestResultsThatAreNoJSON(t *testing.T) {
+	f := newFixture(t, gateway.Options{}, server(t, "s", "one"))
+	for script, advice := range map[string]bool{`return buffer.create(3)`: true, `return { text = "\xff" }`: true, `return { print }`: false} {
+		told := f.fails(script).Message
+		require.Contains(t, told, "the result is no JSON: cannot encode a", script)
+		require.Equal(t, advice, strings.Contains(told, `; bytes become text by require("encoding").base64.encode, or a file by files.write`), told)
+	}
+	require.Equal(t, `"AAAA"`, f.run(`return require("encoding").base64.encode(buffer.create(3))`))
 }
 
 func TestFilesOfSessions(t *testing.T) {
