@@ -22,6 +22,9 @@ var version, commit string
 func main() { os.Exit(run()) }
 
 func run() int {
+	if len(os.Args) > 1 && hostedcmd.Has(os.Args[1]) {
+		_ = handOver(os.Args[1:]) // at once; where it cannot be, the command below says why
+	}
 	// net/http writes there about servers that send more than they said, past all that a user set.
 	log.SetOutput(io.Discard)
 	versions.Build.Version, versions.Build.Commit = version, commit

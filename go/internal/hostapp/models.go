@@ -97,7 +97,7 @@ func (m *modelSet) newProvider(c config.Model) (models.Provider, func(), error) 
 	}
 	provide := Providers[c.Provider]
 	if provide == nil {
-		return nil, nil, fmt.Errorf("this program has no provider %q; luau-host has those of the guide", c.Provider)
+		return nil, nil, fmt.Errorf("a gateway has no models, and so no provider %q: luau serve and luau mcp have it", c.Provider)
 	}
 	p, err := provide(o)
 	return p, func() {}, err

@@ -149,17 +149,17 @@ func TestGarbageMayGatherWhileItServes(t *testing.T) {
 		return m.NextGC
 	}
 	before := next()
-	restore := spareCollections()
-	require.Greater(t, next(), before+ballastSize)
+	restore := spareCollections(serverBallast)
+	require.Greater(t, next(), before+serverBallast)
 	restore()
 	restore = nil
-	require.Less(t, next(), before+ballastSize)
+	require.Less(t, next(), before+serverBallast)
 
 	debug.SetMemoryLimit(1 << 40)
-	spareCollections()
-	require.Less(t, next(), before+ballastSize)
+	spareCollections(serverBallast)
+	require.Less(t, next(), before+serverBallast)
 	debug.SetMemoryLimit(math.MaxInt64)
 	t.Setenv("GOGC", "100")
-	spareCollections()
-	require.Less(t, next(), before+ballastSize)
+	spareCollections(serverBallast)
+	require.Less(t, next(), before+serverBallast)
 }

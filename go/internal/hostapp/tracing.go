@@ -23,7 +23,7 @@ const flushTime = 3 * time.Second
 
 // NewExporter makes what sends traces; main sets it.
 var NewExporter = func(context.Context) (sdktrace.SpanExporter, error) {
-	return nil, errors.New("this program has no exporter; luau-host has one")
+	return nil, errors.New("this program sends no traces: luau-host does")
 }
 
 // newTracing gives no tracer where nothing is to be traced.

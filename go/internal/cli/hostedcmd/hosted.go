@@ -34,6 +34,16 @@ func Programs(args []string, env func(string) string) []string {
 	return []string{"luau-gateway", "luau-host"}
 }
 
+// Has says whether a verb is one of these.
+func Has(verb string) bool {
+	for _, v := range verbs {
+		if v.name == verb {
+			return true
+		}
+	}
+	return false
+}
+
 // Commands makes the commands.
 func Commands() []*cobra.Command {
 	var list []*cobra.Command
