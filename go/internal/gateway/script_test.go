@@ -26,6 +26,9 @@ func TestScriptsCallFunctions(t *testing.T) {
 		`return`:           `null`,
 		`return 1, nil, 2`: `[1,null,2]`,
 		`return {}`:        `{}`,
+		`local names = {} for name in pairs(sdk) do table.insert(names, name) end for name, f in pairs(sdk.maths) do table.insert(names, name .. type(f)) end return names`:              `["maths","addfunction","get_sumfunction"]`,
+		`local n = 0 for k, v in pairs({ a = 1, b = 2 }) do n += v end for k, v in pairs({ 5, 6 }) do n += k * v end local f, t, i = pairs({}) return { n, type(f), type(t), i == nil }`: `[20,"function","table",true]`,
+		`return (pcall(pairs, nil))`: `false`,
 		`local names = {} for name in sdk do table.insert(names, name) end for name in sdk.maths do table.insert(names, name) end return names`: `["maths","add","get_sum"]`,
 	} {
 		require.Equal(t, want, f.run(script), script)

@@ -82,7 +82,7 @@ func TestScriptsAreCheckedBeforeTheyRun(t *testing.T) {
 	for _, script := range []string{
 		`return sdk.tracker.create_issue{ title = "x", state = "open" }`, `return sdk.tracker.ping()`, `return sdk.tracker.list_issues()`,
 		`local ok, err = pcall(function() return sdk.tracker.ping{} end) return ok`, `result(tracker.ping():await())`, `return sdk["tracker"]["create_issue"]{ title = "x" }`,
-		`local out = {} for name, f in sdk.tracker do table.insert(out, name) end return out`, `x = 1 return x`,
+		`local out = {} for name, f in sdk.tracker do table.insert(out, name) end return out`, `local out = {} for name, f in pairs(sdk.tracker) do table.insert(out, name) end for name in pairs(sdk) do table.insert(out, name) end return out`, `x = 1 return x`,
 		`return async.map({ 1, 2 }, function(n) return sdk.tracker.ping{ n = n }.n end)`, `return json.encode({})`,
 		// Results of different types in one list, or one variable.
 		`return { sdk.tracker.create_issue{ title = "x" }, { other = 1 }, sdk.tracker.ping{} }`,
