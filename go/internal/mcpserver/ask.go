@@ -204,6 +204,12 @@ func askWhether(ctx context.Context, tool string, needs *toolhost.Error, ask ask
 	return approved && answer.Action == "accept", true
 }
 
+// waitsItself says whether it is the call of a tool that waits, not one within it: of that the user was asked already.
+func waitsItself(failed *toolhost.Error, tool string) bool {
+	data, _ := failed.Data.(map[string]any)
+	return failed.Code == toolhost.NeedsApproval && data["tool"] == tool
+}
+
 // because is why a call needs an approval, where somebody has said it.
 func because(data map[string]any) string {
 	if why, _ := data["reason"].(string); why != "" {

@@ -274,6 +274,17 @@ func TestApprovalByTheClientsUser(t *testing.T) {
 	p.send(reply(q, "cancel", "{}"))
 	p.answer()
 
+	// Of a call within another the user is asked once, by its own name.
+	f.host.Serve(setOf([]*tooldef.Tool{tool(t, "sends", echo, approve), tool(t, "outer", `function invoke(ctx, args) return ctx.tools.sends(args) end`,
+		func(made *tooldef.Tool) { made.Permissions.Tools = []string{"sends"} })}))
+	f.server.Changed()
+	p.send(callOf("5", "outer", `{"i":5}`))
+	q = p.question()
+	require.Contains(t, q.at("params.message"), "'sends' needs your approval")
+	p.send(reply(q, "cancel", "{}"))
+	m, _ = p.answer()
+	require.Contains(t, m.at("result.content.0.text"), "needs the approval of an operator")
+
 	w := f.web(t)
 	m = w.ask("sends", "")
 	m = w.ask("sends", answering(m.at("result.requestState"), "accept", `{"approve":true}`))

@@ -94,7 +94,7 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest, told *sink, 
 		request.Sink = &askingSink{told, s, ask}
 	}
 	answer, failed := s.host.Call(ctx, request)
-	if failed != nil && failed.Code == toolhost.NeedsApproval && ask != nil && !s.options.OperatorApproves {
+	if failed != nil && waitsItself(failed, request.Tool) && ask != nil && !s.options.OperatorApproves {
 		answer, failed = s.askApproval(ctx, request, failed, ask)
 	}
 	return outcome{answer, failed, mute.wanted.Load()}
