@@ -86,6 +86,9 @@ func (s *Server) approvalTree(a *store.Approval) map[string]any {
 		"id": a.ID, "tool": a.Tool, "version": a.Version, "caller": a.Caller, "state": string(a.State), "arguments": jsonvalue.EachText(arguments, s.options.Redact),
 		"created": timeText(a.Created), "expires": timeText(a.Expires),
 	}
+	if a.Reason != "" {
+		tree["reason"] = s.options.Redact(a.Reason)
+	}
 	if !a.Decided.IsZero() {
 		tree["decided"], tree["decided_by"] = timeText(a.Decided), a.DecidedBy
 	}
@@ -169,7 +172,7 @@ func (s *Server) RunDecided(ctx context.Context) {
 		}
 		for i := range found {
 			// Who decides may run it too: a user who was asked within the Model Context Protocol waits for the answer.
-			if s.options.Now().Sub(found[i].Decided) >= s.options.ApprovalPoll {
+			if s.options.Now().Sub(found[i].Decided) >= s.options.ApprovalPoll && !s.options.Host.Absent(found[i].Tool) {
 				s.runApproved(&found[i])
 			}
 		}

@@ -197,6 +197,15 @@ func TestApproved(t *testing.T) {
 	require.Equal(t, 404, f.do("POST", "/tools/deploy", `{"to":"prod"}`, theirs, "Approval: "+id).status)
 }
 
+// Why somebody has to decide is told to who decides.
+func TestReasonOfAnApproval(t *testing.T) {
+	pays := tool(t, "pays", counts)
+	pays.Guard = func(any) (bool, string, error) { return true, "it is money", nil }
+	f := serve(t, server.Options{OperatorToken: operator}, toolhost.Options{}, pays)
+	id := f.do("POST", "/tools/pays", `{"to":"ada"}`).tree(t)["call"].(string)
+	require.Equal(t, "it is money", f.do("GET", "/approvals/"+id, "", bearer+operator).tree(t)["reason"])
+}
+
 func TestDenied(t *testing.T) {
 	f := approveTool(t, "deploy", counts)
 	mine, theirs := bearer+token, bearer+operator

@@ -257,11 +257,14 @@ func TestApprovedElsewhere(t *testing.T) {
 	deploy.Approve = true
 	gone := tool(t, "gone", "return 1")
 	gone.Approve = true
-	s := serve(t, server.Options{ApprovalPoll: 5 * time.Millisecond}, toolhost.Options{}, deploy, gone)
+	away := tool(t, "away", counts) // a function of a source
+	away.Name, away.Approve = "sdk.source.away", true
+	s := serve(t, server.Options{ApprovalPoll: 5 * time.Millisecond}, toolhost.Options{}, deploy, gone, away)
+	later := s.do("POST", "/tools/sdk.source.away", `{"to":"source"}`).tree(t)["call"].(string)
 	id := s.do("POST", "/tools/deploy", `{"to":"prod"}`, "Session-Id: a").tree(t)["call"].(string)
 	other := s.do("POST", "/tools/gone", "").tree(t)["call"].(string)
 	s.host.Serve(set{deploy})
-	for _, id := range []string{id, other} {
+	for _, id := range []string{later, id, other} {
 		_, err := s.store.Approvals.Decide(t.Context(), id, true, "cli")
 		require.NoError(t, err)
 	}
@@ -270,6 +273,12 @@ func TestApprovedElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "1", string(state["ran"]), "the state of the session that asked")
 	require.Equal(t, "not_found", s.finished("/calls/" + other).tree(t)["error"].(map[string]any)["code"])
+	// A source may come later, as after a start.
+	_, failed := s.host.RunApproved(t.Context(), later, nil)
+	require.Equal(t, toolhost.Busy, failed.Code, failed.Message)
+	require.Equal(t, "approved", s.do("GET", "/calls/"+later, "").tree(t)["state"])
+	s.host.Serve(set{deploy, away})
+	require.Equal(t, map[string]any{"done": "source"}, s.finished("/calls/" + later).tree(t)["result"])
 }
 
 // A listener that fails ends the server.

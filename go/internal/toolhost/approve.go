@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hukilau/hukilau/go/internal/jsonvalue"
@@ -251,11 +252,21 @@ func (h *Host) RunApproved(ctx context.Context, id string, sink Sink) (*Answer, 
 	if err != nil {
 		return nil, &Error{Code: NotFound, Message: "there is no approval " + shortened(id), cause: err}
 	}
+	if h.Absent(a.Tool) {
+		return nil, &Error{Code: Busy, ID: id, Message: fmt.Sprintf("the source of '%s' is not reached now; the call is made when it is", shortened(a.Tool)), RetryAfter: time.Minute}
+	}
 	answer, failed := h.Call(ctx, Request{Tool: a.Tool, Args: a.Arguments, Caller: Caller{Name: a.Caller, Face: "approval", Session: a.Session}, Approval: id, Inner: true, Sink: sink})
 	if failed != nil {
 		h.giveUp(ctx, id, failed)
 	}
 	return answer, failed
+}
+
+// Absent says whether a tool is a function of a source that is not there now: names of tools have no dots. One that is
+// slow to start, or is down, may come later.
+func (h *Host) Absent(tool string) bool {
+	_, there := h.current.Load().tools.Find(tool)
+	return !there && strings.Contains(tool, ".")
 }
 
 // giveUp ends an approved call that can never run, as its tool is gone or another one by now: whoever asks for it
