@@ -99,7 +99,7 @@ func TestResultsThatAreNoJSON(t *testing.T) {
 	for script, advice := range map[string]bool{`return buffer.create(3)`: true, `return { text = "\xff" }`: true, `return { print }`: false} {
 		told := f.fails(script).Message
 		require.Contains(t, told, "the result is no JSON: cannot encode a", script)
-		require.Equal(t, advice, strings.Contains(told, `; bytes become text by require("encoding").base64.encode, or a file by files.write`), told)
+		require.Equal(t, advice, strings.Contains(told, `; bytes become text by require("encoding").base64.encode, or a file by scratch.write`), told)
 	}
 	require.Equal(t, `"AAAA"`, f.run(`return require("encoding").base64.encode(buffer.create(3))`))
 }
@@ -128,7 +128,7 @@ func TestFilesOfSessions(t *testing.T) {
 
 	none := newFixture(t, gateway.Options{}, server(t, "s", "one"))
 	require.Contains(t, none.fails(`files.write("a", "b")`).Message, "this gateway keeps no files")
-	require.Contains(t, none.fails(`return require("fs").read("/etc/passwd")`).Message, "reading it is not granted; sdk.files has the files of this session")
+	require.Contains(t, none.fails(`return require("fs").read("/etc/passwd")`).Message, "reading it is not granted; scratch has the files of this session")
 	// A server of that name comes first.
 	own := newFixture(t, gateway.Options{}, server(t, "files", "read"))
 	require.Equal(t, `{"n":1}`, own.run(`return sdk.files.read{ n = 1 }`))

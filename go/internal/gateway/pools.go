@@ -49,7 +49,7 @@ func (p *pools) of(g *Gateway, names map[string]string, calling toolhost.Calling
 	}
 	made, err := engine.NewPool(
 		&engine.Config{
-			Modules: append(builtin.Modules(builtin.Parts{}), sdkmod.Module{}), Grants: &hostmod.Grants{Instead: "sdk.files has the files of this session"},
+			Modules: append(builtin.Modules(builtin.Parts{}), sdkmod.Module{}), Grants: &hostmod.Grants{Instead: "scratch has the files of this session"},
 			Resolver: g.options.Resolver, MemoryLimit: memory,
 			Print: printed, Log: logged, Waited: waited,
 		},

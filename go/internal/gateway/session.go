@@ -167,7 +167,7 @@ func (s *sessions) find(client, handle string) ([]byte, error) {
 // folder gives the files of a session.
 func (s *sessions) folder(client string) (Folder, error) {
 	if s.options.Files == nil {
-		return nil, &luau.Error{Code: "not_available", Message: "files: this gateway keeps no files"}
+		return nil, &luau.Error{Code: "not_available", Message: "scratch: this gateway keeps no files"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

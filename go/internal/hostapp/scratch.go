@@ -133,7 +133,7 @@ func cleaned(name string) (string, error) {
 	inside := path.Clean(strings.ReplaceAll(name, `\`, "/"))
 	if name == "" || inside == "." || !filepath.IsLocal(filepath.FromSlash(inside)) || strings.ContainsRune(name, 0) {
 		return "", &luau.Error{Code: luau.CodeArgument, Message: fmt.Sprintf(
-			"files: %.100q is no path of a file here; paths are relative and do not lead out of the session's folder", name)}
+			"scratch: %.100q is no path of a file here; paths are relative and do not lead out of the session's folder", name)}
 	}
 	return filepath.FromSlash(inside), nil
 }

@@ -127,7 +127,7 @@ func (i *instance) Exports() map[string]any {
 		"script": {"sdk", i.script}, "sources": {"sdk", i.sources}, "source": {"sdk", i.source}, "functions": {"sdk", i.functions},
 		"find": {"sdk", i.function}, "operation": {"sdk", i.operation}, "split": {"call_tool", i.split}, "call": {"sdk", i.call},
 		"start": {"sdk", i.start}, "wait": {"await", i.wait}, "kept": {"read_result", i.kept},
-		"read": {"files.read", i.read}, "write": {"files.write", i.write}, "list": {"files.list", i.list}, "remove": {"files.remove", i.remove},
+		"read": {"scratch.read", i.read}, "write": {"scratch.write", i.write}, "list": {"scratch.list", i.list}, "remove": {"scratch.remove", i.remove},
 	} {
 		exports[name] = luau.Func{Name: f.shown, Do: f.do, MayWait: true}
 	}
