@@ -182,9 +182,13 @@ func (s *Server) failed(err *Error, none, again bool) {
 	if none || again {
 		s.status.State = Unhealthy
 	}
+	level := slog.LevelWarn
+	if s.status.Reason == reason { // it was said, and is tried again and again
+		level = slog.LevelDebug
+	}
 	s.status.Reason, s.status.Code = reason, err.Code
 	s.wake()
-	s.options.Logger.Warn("an upstream server is not connected", "reason", reason)
+	s.options.Logger.Log(context.Background(), level, "an upstream server is not connected", "reason", reason)
 }
 
 // serve keeps the lists up to date until the connection breaks, and says why it did.

@@ -51,12 +51,24 @@ of all sources, reads their types, and runs a script that calls them. Sources st
 // specs takes documents. A plain word is none, and meant as a command: ./word is a document.
 func specs(cmd *cobra.Command, args []string) error {
 	for _, arg := range args {
-		if !strings.ContainsAny(arg, "./=:") {
+		if isName(arg) {
 			return exit.Verb(cmd, []string{arg})
 		}
 	}
 	return nil
 }
+
+// documents takes documents for a command that looks at sources: a plain word is none, and may be the name of a source.
+func documents(_ *cobra.Command, args []string) error {
+	for _, arg := range args {
+		if isName(arg) {
+			return exit.Usagef("%s is no path of a document, which would be ./%s; luau gateway list %s lists the functions of a source", arg, arg, arg)
+		}
+	}
+	return nil
+}
+
+func isName(arg string) bool { return !strings.ContainsAny(arg, "./=:") }
 
 // sources are the flags that say what scripts can call.
 type sources struct {

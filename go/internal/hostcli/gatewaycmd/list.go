@@ -1,6 +1,7 @@
 package gatewaycmd
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -20,10 +21,22 @@ func listCommand() *cobra.Command {
 	var s sources
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "list [SPEC...]", Short: "List the sources with how they are",
+		Use: "list [SOURCE | SPEC...]", Short: "List the sources with how they are, or the functions of one",
+		Example: `  luau gateway list
+  luau gateway list petstore`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			name := ""
+			if len(args) == 1 && isName(args[0]) {
+				name, args = args[0], nil
+			} else if err := documents(cmd, args); err != nil {
+				return err
+			}
 			return s.with(cmd, args, "error", func(h *hostapp.Host) error {
-				list := h.AwaitSources(cmd.Context()).Sources()
+				g := h.AwaitSources(cmd.Context())
+				if name != "" {
+					return listFunctions(cmd, h, name, asJSON)
+				}
+				list := g.Sources()
 				if asJSON {
 					return hostprint.JSONLines(cmd.OutOrStdout(), list)
 				}
@@ -34,6 +47,45 @@ func listCommand() *cobra.Command {
 	s.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return cmd
+}
+
+// function is one of a source, as list_functions gives it.
+type function struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+}
+
+func listFunctions(cmd *cobra.Command, h *hostapp.Host, source string, asJSON bool) error {
+	all := []function{}
+	for cursor := ""; ; {
+		args := map[string]any{"api": source}
+		if cursor != "" {
+			args["cursor"] = cursor
+		}
+		answer, err := h.CallGateway(cmd.Context(), hostapp.GatewayCall{Tool: "list_functions", Args: args})
+		if err != nil {
+			return err
+		}
+		var page struct {
+			Functions []function `json:"functions"`
+			Next      string     `json:"next_cursor"`
+		}
+		if err := json.Unmarshal(answer, &page); err != nil {
+			return err
+		}
+		all = append(all, page.Functions...)
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	if asJSON {
+		return hostprint.JSONLines(cmd.OutOrStdout(), all)
+	}
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	for _, f := range all {
+		fmt.Fprintf(w, "sdk.%s\t%s\n", visible.Line(f.Name), visible.Line(f.Description))
+	}
+	return w.Flush()
 }
 
 func table(to io.Writer, list []gateway.SourceInfo) error {
@@ -52,7 +104,7 @@ func table(to io.Writer, list []gateway.SourceInfo) error {
 func checkCommand() *cobra.Command {
 	var s sources
 	cmd := &cobra.Command{
-		Use: "check [SPEC...]", Short: "Connect to each source, and say what is wrong with it",
+		Use: "check [SPEC...]", Short: "Connect to each source, and say what is wrong with it", Args: documents,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.with(cmd, args, "error", func(h *hostapp.Host) error { return check(cmd, h) })
 		},

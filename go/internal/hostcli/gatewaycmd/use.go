@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hukilau/hukilau/go/internal/app"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/hostapp"
 	"github.com/hukilau/hukilau/go/internal/units"
@@ -37,7 +38,11 @@ func docsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "docs NAME...", Short: "Print the signature of functions with all their types", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.text(cmd, "get_function_docs", map[string]any{"name": strings.Join(args, ",")})
+			err := s.text(cmd, "get_function_docs", map[string]any{"name": strings.Join(args, ",")})
+			if err != nil {
+				return app.WithHint(err, "luau gateway list SOURCE lists the functions of a source, luau gateway search WORDS finds some")
+			}
+			return nil
 		},
 	}
 	s.add(cmd)
