@@ -132,7 +132,7 @@ func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, client pe
 	told.attach(ctx, req, client)
 	o := s.inSession(ctx, req, told, client)
 	if o.failed == nil && o.answer.MCP != nil && json.Valid(o.answer.MCP) {
-		return o.answer.MCP, nil
+		return inOneLine(o.answer.MCP), nil
 	}
 	result, err := s.finish(req, o)
 	if err != nil {
@@ -142,6 +142,16 @@ func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, client pe
 		result.Content = []mcp.Content{} // null is no list
 	}
 	return json.Marshal(result)
+}
+
+// inOneLine is valid JSON without the ends of lines between its tokens: they would end a message, or an event.
+func inOneLine(text []byte) []byte {
+	if bytes.IndexByte(text, '\n') < 0 && bytes.IndexByte(text, '\r') < 0 {
+		return text
+	}
+	var one bytes.Buffer
+	_ = json.Compact(&one, text) // it is valid
+	return one.Bytes()
 }
 
 // give answers a call with the text of its result. It writes by itself, as nothing waits for it but the end of the call:
@@ -157,12 +167,5 @@ func (l *lines) give(id jsonrpc.ID, result []byte) error {
 	}
 	line := make([]byte, 0, len(result)+len(name)+40)
 	line = append(append(append(line, `{"jsonrpc":"2.0","id":`...), name...), `,"result":`...)
-	if bytes.IndexByte(result, '\n') < 0 {
-		return l.put(append(append(line, result...), "}\n"...))
-	}
-	var one bytes.Buffer
-	if err := json.Compact(&one, result); err != nil {
-		return err
-	}
-	return l.put(append(append(line, one.Bytes()...), "}\n"...))
+	return l.put(append(append(line, result...), "}\n"...))
 }

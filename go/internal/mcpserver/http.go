@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"bytes"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -69,8 +70,22 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set(sessionHeader, inner)
 		in, done := e.sessions.use(inner)
 		defer done()
-		if in != nil && r.Method == http.MethodPost && e.answered(out, r, body.members, in) {
+		switch {
+		case in == nil: // it has ended, or does so
+			http.Error(out, "session not found", http.StatusNotFound)
 			return
+		case r.Method == http.MethodPost && e.answered(out, r, body.members, in):
+			return
+		case r.Method == http.MethodDelete && ofSessions(r.Header):
+			in.end() // the SDK waits for what runs
+		case in.ended.Err() != nil:
+			http.Error(out, "session not found", http.StatusNotFound)
+			return
+		default:
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			defer context.AfterFunc(in.ended, cancel)()
+			r = r.WithContext(ctx)
 		}
 	}
 	out.seal = func(id string) string { return e.seal(id, toolhost.CallerOf(r.Context()).Name) }
@@ -162,8 +177,9 @@ func oneMessage(body []byte) (m message, wrong *jsonrpc.Error) {
 		_, _, wrong = messageOf(bytes.TrimSpace(m.text))
 		return m, wrong
 	}
-	if json.Unmarshal(m.text, &m.members) != nil {
-		m.members = nil // what the SDK refuses
+	if len(m.text) > 0 && json.Unmarshal(m.text, &m.members) != nil {
+		_, _, wrong = messageOf(bytes.TrimSpace(m.text)) // the SDK would take the beginning of it
+		return m, wrong
 	}
 	if id := m.members["id"]; id != nil {
 		_, wrong = idOf(id)
@@ -177,14 +193,15 @@ type message struct {
 	members map[string]json.RawMessage // a struct would take the keys in any case; nil: it is no object
 }
 
-// makeRoom says whether one more session may begin. It may end another.
+// makeRoom says whether one more session may begin. It may end others: some that began at once are too many.
 func (e *endpoint) makeRoom() bool {
-	inTheWay, ok := e.sessions.room()
-	if inTheWay != nil {
-		inTheWay.timer.Stop()
-		inTheWay.sdk.Close()
+	for {
+		inTheWay, ok := e.sessions.room()
+		if inTheWay == nil {
+			return ok
+		}
+		inTheWay.close()
 	}
-	return ok
 }
 
 // seal binds a session's id to who began it, so that nobody else can use it.

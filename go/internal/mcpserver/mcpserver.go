@@ -126,6 +126,7 @@ func (s *Server) Drain() {
 // Close ends all sessions, with what runs and waits in them.
 func (s *Server) Close() {
 	s.Drain()
+	s.sessions.end()
 	for session := range s.mcp.Sessions() {
 		session.Close()
 	}

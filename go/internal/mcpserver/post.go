@@ -42,7 +42,7 @@ func (e *endpoint) answered(out *reply, r *http.Request, body map[string]json.Ra
 		return false
 	case method == "notifications/cancelled" && !isCall:
 		name, ok := cancelled(body["params"])
-		return ok && in.cancel(name) && accepted(out)
+		return ok && in.cancelCall(name) && accepted(out)
 	case method != "tools/call" || !isCall:
 		return false
 	}
@@ -62,16 +62,32 @@ func accepted(out *reply) bool {
 
 // plainPost says whether the headers are those that clients of the transport send.
 func plainPost(header http.Header) bool {
-	if version := header.Get(versionHeader); version != "" && !slices.Contains(mcp.SupportedProtocolVersions(), version) {
+	if !ofSessions(header) {
 		return false
 	}
-	kind := header.Get("Content-Type")
-	if kind != "application/json" {
-		kind, _, _ = mime.ParseMediaType(kind)
+	if kind := header.Get("Content-Type"); kind != "application/json" {
+		if kind, _, err := mime.ParseMediaType(kind); err != nil || kind != "application/json" {
+			return false
+		}
 	}
 	accept := header["Accept"]
-	return kind == "application/json" && len(accept) == 1 && len(header["Last-Event-Id"]) == 0 &&
-		strings.Contains(accept[0], "application/json") && strings.Contains(accept[0], eventStream)
+	return len(accept) == 1 && len(header["Last-Event-Id"]) == 0 && accepts(accept[0], "application/json") && accepts(accept[0], eventStream)
+}
+
+// ofSessions says whether the headers name a revision that has sessions, or none.
+func ofSessions(header http.Header) bool {
+	version := header.Get(versionHeader)
+	return version == "" || version < stateless && slices.Contains(mcp.SupportedProtocolVersions(), version)
+}
+
+// accepts says whether a kind is one of a list.
+func accepts(list, kind string) bool {
+	for one := range strings.SplitSeq(list, ",") {
+		if base, _, _ := strings.Cut(one, ";"); strings.TrimSpace(base) == kind {
+			return true
+		}
+	}
+	return false
 }
 
 // call runs the tool and answers.
@@ -83,8 +99,11 @@ func (p *post) call(r *http.Request, id json.RawMessage, params *mcp.CallToolPar
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	if twice := !p.in.begin(name, cancel); twice {
-		p.out.refuseWith(http.StatusBadRequest, wire{ID: id, Error: errTwice})
+	if err := p.in.begin(name, cancel); err == errTwice {
+		p.out.refuseWith(http.StatusBadRequest, wire{ID: id, Error: err})
+		return
+	} else if err != nil {
+		p.out.refuseWith(http.StatusNotFound, wire{ID: id, Error: err})
 		return
 	}
 	defer p.in.done(name)
@@ -221,19 +240,20 @@ func (s *session) hear(id, result, failed json.RawMessage) bool {
 	return true
 }
 
-// begin notes a call that runs; ok is false where one of this id runs already.
-func (s *session) begin(id jsonrpc.ID, cancel context.CancelFunc) (ok bool) {
+var errEnded = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "session not found"}
+
+// begin notes a call that runs, if none of this id does already and the session has not ended.
+func (s *session) begin(id jsonrpc.ID, cancel context.CancelFunc) *jsonrpc.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.calls[id] != nil {
-		return false
-	}
-	if s.calls == nil { // the session has ended
-		cancel()
-		return true
+	switch {
+	case s.ended.Err() != nil:
+		return errEnded
+	case s.calls[id] != nil:
+		return errTwice
 	}
 	s.calls[id] = cancel
-	return true
+	return nil
 }
 
 // done takes a call out.
@@ -243,8 +263,8 @@ func (s *session) done(id jsonrpc.ID) {
 	delete(s.calls, id)
 }
 
-// cancel ends a call, if it runs here.
-func (s *session) cancel(id jsonrpc.ID) bool {
+// cancelCall ends a call, if it runs here.
+func (s *session) cancelCall(id jsonrpc.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	cancel := s.calls[id]
@@ -259,8 +279,8 @@ func (s *session) cancel(id jsonrpc.ID) bool {
 func (s *session) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.cancel()
 	for _, cancel := range s.calls {
 		cancel()
 	}
-	s.calls = nil
 }

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -114,10 +115,15 @@ func (r *reply) begin(status int) {
 
 const eventStream = "text/event-stream"
 
+var errAnswered = errors.New("the request was answered already")
+
 // Write implements http.ResponseWriter.
 func (r *reply) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.over || r.ended { // a tool may have kept its sink; what is written now would be in another answer
+		return 0, errAnswered
+	}
 	r.extend()
 	given := len(p)
 	message, isAnswer := answerIn(p)
@@ -167,7 +173,7 @@ func (r *reply) refuse(text string) []byte {
 func (r *reply) FlushError() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended {
+	if r.over || r.ended {
 		return nil
 	}
 	r.extend()

@@ -25,7 +25,9 @@ type sessions struct {
 }
 
 type session struct {
-	sdk *mcp.ServerSession
+	sdk    *mcp.ServerSession
+	ended  context.Context
+	cancel context.CancelFunc // of ended
 
 	// Under the lock of sessions.
 	requests int // under way, its open stream among them
@@ -34,7 +36,7 @@ type session struct {
 
 	mu        sync.Mutex // of what follows
 	level     mcp.LoggingLevel
-	calls     map[jsonrpc.ID]context.CancelFunc // that run without the SDK; nil: the session has ended
+	calls     map[jsonrpc.ID]context.CancelFunc // that run without the SDK
 	questions map[string]chan<- clientAnswer
 	lastAsked int
 }
@@ -47,16 +49,32 @@ func (s *sessions) begin(id string, sdk *mcp.ServerSession) bool {
 		return false
 	}
 	of := &session{sdk: sdk, last: s.now(), calls: map[jsonrpc.ID]context.CancelFunc{}, questions: map[string]chan<- clientAnswer{}}
+	of.ended, of.cancel = context.WithCancel(context.Background())
 	of.timer = time.AfterFunc(s.idle, func() {
-		s.mu.Lock()
-		unused := of.requests == 0
-		s.mu.Unlock()
-		if unused {
-			sdk.Close()
+		if s.leave(id, of) {
+			of.close()
 		}
 	})
 	s.all[id] = of
 	return true
+}
+
+// leave takes one out that is unused, so that no request finds it any more; false: there is one.
+func (s *sessions) leave(id string, of *session) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if of.requests > 0 || s.all[id] != of {
+		return false
+	}
+	delete(s.all, id)
+	return true
+}
+
+// close ends a session, with what runs in it: the SDK would wait for that.
+func (s *session) close() {
+	s.timer.Stop()
+	s.end()
+	s.sdk.Close()
 }
 
 // forget takes one out that has ended.
@@ -67,6 +85,15 @@ func (s *sessions) forget(id string) {
 	s.mu.Unlock()
 	if of != nil {
 		of.timer.Stop()
+		of.end()
+	}
+}
+
+// end ends what runs in all of them.
+func (s *sessions) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, of := range s.all {
 		of.end()
 	}
 }
