@@ -137,3 +137,12 @@ func TestFilesOfSessions(t *testing.T) {
 		require.NotContains(t, tool.Description, " files.", tool.Name)
 	}
 }
+
+// What a script raises is told with all of its fields.
+func TestWhatScriptsRaise(t *testing.T) {
+	f := newFixture(t, gateway.Options{}, server(t, "s", "one"))
+	failed := f.fails(`error({ code = "sold_out", message = "none left", left = 0, of = print })`)
+	require.Equal(t, "sold_out", failed.Detail)
+	require.Equal(t, "script:1: none left\ncode: sold_out\ndata: {\"left\":0,\"of\":\"<function>\"}", failed.Text())
+	require.Equal(t, "script:1: none such", f.fails(`error("none such")`).Text())
+}

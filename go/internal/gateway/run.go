@@ -98,6 +98,7 @@ func (r *run) failure(ctx context.Context, err error, limit time.Duration) error
 			failed.Code, failed.Detail = toolhost.ToolError, "invalid_params"
 		}
 	} else if table, ok := script.Value.(map[string]any); ok {
+		failed.Data = toolhost.JSONTree(table)
 		if code, ok := table["code"].(string); ok {
 			failed.Detail = code
 		}

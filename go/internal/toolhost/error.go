@@ -150,7 +150,7 @@ func scriptFailure(err error, code luau.Code) *Error {
 	case "upstream":
 		failed.Code = Upstream
 	}
-	raised, isTable := jsonTree(script.Value).(map[string]any)
+	raised, isTable := JSONTree(script.Value).(map[string]any)
 	if called := calledTool(script); called != nil && (!isTable || raised["message"] == called.Error()) {
 		return failed.passOn(called, raised)
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/hukilau/hukilau/go/pkg/luau"
 )
 
-// jsonTree is a value that a script raised as a JSON tree. What JSON has no word for becomes text: an error is told,
+// JSONTree is a value that a script raised as a JSON tree. What JSON has no word for becomes text: an error is told,
 // whatever is in it.
-func jsonTree(raised any) any {
+func JSONTree(raised any) any {
 	switch v := raised.(type) {
 	case nil, bool:
 		return v
@@ -28,19 +28,19 @@ func jsonTree(raised any) any {
 	case []any:
 		list := make([]any, len(v))
 		for i, item := range v {
-			list[i] = jsonTree(item)
+			list[i] = JSONTree(item)
 		}
 		return list
 	case map[string]any:
 		object := make(map[string]any, len(v))
 		for name, item := range v {
-			object[strings.ToValidUTF8(name, "\uFFFD")] = jsonTree(item)
+			object[strings.ToValidUTF8(name, "\uFFFD")] = JSONTree(item)
 		}
 		return object
 	case map[any]any:
 		object := make(map[string]any, len(v))
 		for name, item := range v {
-			object[strings.ToValidUTF8(luau.Format(name), "\uFFFD")] = jsonTree(item)
+			object[strings.ToValidUTF8(luau.Format(name), "\uFFFD")] = JSONTree(item)
 		}
 		return object
 	}
