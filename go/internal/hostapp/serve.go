@@ -43,7 +43,7 @@ func (h *Host) Serve(ctx context.Context, o Serving) error {
 	}
 	defer f.close()
 	defer context.AfterFunc(ctx, f.mcp.Drain)() // clients that only listen would keep the server from ending
-	defer spareCollections(serverBallast)()
+	defer spareCollections()()
 	listener, err := net.Listen("tcp", bind)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", bind, err)
@@ -118,18 +118,14 @@ func (h *Host) Handler(o Serving) (handler http.Handler, end func(), err error) 
 
 // Little lives in Go's heap: VMs have memory of their own. With Go's defaults a busy server spends a good tenth of
 // its time on collections of a few megabytes. A block of which no page is ever touched makes the heap as large as if
-// it were there: garbage of its size may gather, and a heap that is large anyway is collected as ever. What serves one
-// client shares its machine with as many others, and has less of it.
-const (
-	serverBallast = 32 << 20 // bytes
-	clientBallast = 6 << 20
-)
+// it were there: garbage of its size may gather, and a heap that is large anyway is collected as ever.
+const ballastSize = 32 << 20 // bytes
 
 // spareCollections lets garbage gather, unless the environment says how much may, until the result is called.
-func spareCollections(size int) (restore func()) {
+func spareCollections() (restore func()) {
 	var ballast []byte
 	if os.Getenv("GOGC") == "" && debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		ballast = make([]byte, size)
+		ballast = make([]byte, ballastSize)
 	}
 	return func() { runtime.KeepAlive(ballast) }
 }
@@ -144,7 +140,6 @@ func (h *Host) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, o Se
 		return err
 	}
 	defer end()
-	defer spareCollections(clientBallast)()
 	return mcp.Stdio(ctx, in, out)
 }
 

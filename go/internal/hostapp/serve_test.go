@@ -149,17 +149,17 @@ func TestGarbageMayGatherWhileItServes(t *testing.T) {
 		return m.NextGC
 	}
 	before := next()
-	restore := spareCollections(serverBallast)
-	require.Greater(t, next(), before+serverBallast)
+	restore := spareCollections()
+	require.Greater(t, next(), before+ballastSize)
 	restore()
 	restore = nil
-	require.Less(t, next(), before+serverBallast)
+	require.Less(t, next(), before+ballastSize)
 
 	debug.SetMemoryLimit(1 << 40)
-	spareCollections(serverBallast)
-	require.Less(t, next(), before+serverBallast)
+	spareCollections()
+	require.Less(t, next(), before+ballastSize)
 	debug.SetMemoryLimit(math.MaxInt64)
 	t.Setenv("GOGC", "100")
-	spareCollections(serverBallast)
-	require.Less(t, next(), before+serverBallast)
+	spareCollections()
+	require.Less(t, next(), before+ballastSize)
 }
