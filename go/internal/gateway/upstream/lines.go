@@ -19,6 +19,8 @@ type lines struct {
 	max     int // bytes of a line
 
 	queue  chan *outgoing
+	turn   sync.Mutex // of who writes
+	now    deadliner  // the same pipe; nil: a write to it may take for ever
 	closed chan struct{}
 	once   sync.Once
 	done   sync.WaitGroup
@@ -31,6 +33,19 @@ type outgoing struct {
 	done chan struct{} // closed when it is written; nil: nobody waits for that
 }
 
+// deadliner is a pipe whose writes can be bounded.
+type deadliner interface {
+	io.Writer
+	SetWriteDeadline(time.Time) error
+}
+
+// Bounds of what a request writes itself. So few bytes a pipe takes whole or not at all, and when it is full, others
+// are waited for by the goroutine that has nothing else to do.
+const (
+	atomicWrite = 512 // bytes, on each system
+	directTime  = 5 * time.Millisecond
+)
+
 // writeTime is how long a server may leave its input unread.
 const writeTime = 30 * time.Second
 
@@ -38,6 +53,9 @@ func newLines(process *Process, p *peer, max int) {
 	l := &lines{
 		process: process, peer: p, max: max,
 		queue: make(chan *outgoing, 64), closed: make(chan struct{}),
+	}
+	if in, ok := process.In.(deadliner); ok && in.SetWriteDeadline(time.Time{}) == nil {
+		l.now = in
 	}
 	p.conn = l
 	l.done.Go(l.read)
@@ -55,6 +73,9 @@ func (l *lines) send(ctx context.Context, text []byte, p *pending) error {
 			return &Error{Code: CodeInvalid, Message: "this is no JSON: " + err.Error(), unsent: true}
 		}
 		text = line.Bytes()
+	}
+	if p != nil && l.wrote(text, p) {
+		return nil
 	}
 	out := &outgoing{text: text, of: p}
 	if p == nil {
@@ -80,6 +101,30 @@ func (l *lines) send(ctx context.Context, text []byte, p *pending) error {
 	case <-ctx.Done():
 		return stopped(ctx)
 	}
+}
+
+// wrote writes a short request at once, where nobody else does: to hand it to another goroutine takes longer. What goes
+// wrong with it is found again by the one that gets it then.
+func (l *lines) wrote(text []byte, p *pending) bool {
+	if l.now == nil || len(text) >= atomicWrite || len(l.queue) > 0 || !l.turn.TryLock() {
+		return false
+	}
+	defer l.turn.Unlock()
+	if p.ctx.Err() != nil || l.now.SetWriteDeadline(time.Now().Add(directTime)) != nil {
+		return false
+	}
+	line := append(append(make([]byte, 0, atomicWrite), text...), '\n')
+	p.sent.Store(true)
+	n, err := l.now.Write(line)
+	switch n {
+	case 0:
+		p.sent.Store(false)
+		return false
+	case len(line):
+	default: // no pipe does that
+		l.fail("it takes no more requests", err)
+	}
+	return true
 }
 
 func errLineClosed() *Error {
@@ -139,6 +184,11 @@ func (l *lines) write() {
 func (l *lines) put(text []byte) (int, error) {
 	if len(text) == 0 {
 		return 0, nil
+	}
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	if l.now != nil {
+		_ = l.now.SetWriteDeadline(time.Time{}) // it could be set before
 	}
 	late := time.AfterFunc(writeTime, func() { l.fail("it does not read its input", nil) })
 	defer late.Stop()
