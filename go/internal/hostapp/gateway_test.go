@@ -189,14 +189,14 @@ func TestToolsCallSourcesThatTheyAreGranted(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ConfigName), []byte("[mcp_servers.one]\ncommand = \"server\"\nargs = [\"one\"]\n"), 0o600))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "tools"), 0o700))
 	for name, more := range map[string]string{"may": "permissions: { servers: [one] }\n", "may_not": ""} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "tools", name+".yaml"), []byte(yaml(name, more, `return sdk.one.echo{ text = "hi" }`)), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "tools", name+".yaml"), []byte(yaml(name, more, `local seen for name in pairs(sdk) do seen = name end return sdk.one.echo{ text = "hi " .. tostring(seen) }`)), 0o600))
 	}
 	p := open(t, Options{Dir: dir})
 	h, err := p.NewHost(t.Context(), HostOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.Close()) })
 	h.AwaitSources(t.Context())
-	require.Equal(t, `"one: hi"`, result(t, h, "may", "{}"))
+	require.Equal(t, `"one: hi one"`, result(t, h, "may", "{}"))
 	_, failed := call(t, h, "may_not", "{}")
 	require.Equal(t, toolhost.Permission, failed.Code, failed.Message)
 	require.Contains(t, failed.Message, `servers = ["one"]`)
