@@ -131,6 +131,9 @@ func (r *Resolver) libraryHint(requirerChunk, name string, places []place) strin
 	if len(found) > 0 {
 		return didYouMean(found[:min(len(found), maxSuggested)])
 	}
+	if _, _, ofFile := r.requirer(requirerChunk); r.hosted && !ofFile {
+		return "a script of no file has the libraries of the program alone, which `luau doc` lists"
+	}
 	if r.hosted {
 		return `for a file beside this one write "./" in front, as require("./file"); a library may also be in libs/ beside the tool's file or beside hukilau.toml`
 	}

@@ -95,6 +95,7 @@ func TestLibraryNotFound(t *testing.T) {
 		assert.NotContains(t, hint, "--lib")
 		assert.NotContains(t, hint, "LUAU_PATH")
 	}
+	assert.Equal(t, "a script of no file has the libraries of the program alone, which `luau doc` lists", mustFail(t, hosted, "=script", "nothing").Hint)
 
 	for name, hint := range map[string]string{
 		"helper":       `"./helper"`,
