@@ -157,6 +157,28 @@ func (s *Server) runApproved(a *store.Approval) {
 	}
 }
 
+// lookForDecided begins what may run now, some at a time. Those of sources that are away do not hold up the others.
+func (s *Server) lookForDecided(ctx context.Context) {
+	begun := 0
+	for last := ""; ; {
+		found, err := s.options.Store.Approvals.List(ctx, store.ApprovalFilter{State: store.Approved, Limit: maxApproved, Before: last})
+		if err != nil && ctx.Err() == nil {
+			s.options.Logger.Error("approved calls cannot be looked for", "error", err.Error())
+		}
+		for i := range found {
+			// Who decides may run it too: a user who was asked within the Model Context Protocol waits for the answer.
+			if s.options.Now().Sub(found[i].Decided) >= s.options.ApprovalPoll && !s.options.Host.Absent(found[i].Tool) {
+				s.runApproved(&found[i])
+				begun++
+			}
+		}
+		if begun > 0 || len(found) < maxApproved {
+			return
+		}
+		last = found[len(found)-1].ID
+	}
+}
+
 // RunDecided runs calls that were approved elsewhere, on the command line or before a restart, until ctx ends. Serve
 // does so itself.
 func (s *Server) RunDecided(ctx context.Context) {
@@ -166,16 +188,7 @@ func (s *Server) RunDecided(ctx context.Context) {
 	ticks := s.options.Ticker(s.options.ApprovalPoll)
 	defer ticks.Stop()
 	for {
-		found, err := s.options.Store.Approvals.List(ctx, store.ApprovalFilter{State: store.Approved, Limit: maxApproved})
-		if err != nil && ctx.Err() == nil {
-			s.options.Logger.Error("approved calls cannot be looked for", "error", err.Error())
-		}
-		for i := range found {
-			// Who decides may run it too: a user who was asked within the Model Context Protocol waits for the answer.
-			if s.options.Now().Sub(found[i].Decided) >= s.options.ApprovalPoll && !s.options.Host.Absent(found[i].Tool) {
-				s.runApproved(&found[i])
-			}
-		}
+		s.lookForDecided(ctx)
 		select {
 		case <-ticks.C:
 		case <-ctx.Done():

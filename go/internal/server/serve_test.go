@@ -264,6 +264,12 @@ func TestApprovedElsewhere(t *testing.T) {
 	id := s.do("POST", "/tools/deploy", `{"to":"prod"}`, "Session-Id: a").tree(t)["call"].(string)
 	other := s.do("POST", "/tools/gone", "").tree(t)["call"].(string)
 	s.host.Serve(set{deploy})
+	for range 100 { // they wait, and hold up nobody
+		a, err := s.store.Approvals.Create(t.Context(), store.Approval{Tool: "sdk.source.gone", Caller: "x", Arguments: []byte("{}"), Expires: time.Now().Add(time.Hour)})
+		require.NoError(t, err)
+		_, err = s.store.Approvals.Decide(t.Context(), a.ID, true, "cli")
+		require.NoError(t, err)
+	}
 	for _, id := range []string{later, id, other} {
 		_, err := s.store.Approvals.Decide(t.Context(), id, true, "cli")
 		require.NoError(t, err)
