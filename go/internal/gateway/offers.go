@@ -208,7 +208,7 @@ func (o *Offers) own(path string) (string, bool) {
 	case "functions":
 		var lines []string
 		for _, f := range s.Callables {
-			lines = append(lines, luautype.Signature(c, f))
+			lines = append(lines, luautype.Signature(f))
 		}
 		return strings.Join(lines, "\n"), true
 	case "schemas":

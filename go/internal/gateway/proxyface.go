@@ -142,28 +142,28 @@ func (g *Gateway) listServerTools(ctx context.Context, args map[string]any) (too
 }
 
 // proxied finds the tool that two arguments name.
-func (g *Gateway) proxied(ctx context.Context, args map[string]any) (*view, *catalog.Callable, error) {
+func (g *Gateway) proxied(ctx context.Context, args map[string]any) (*catalog.Callable, error) {
 	g.awaitSources(ctx, textArg(args, "luaServerName"))
-	v := g.view()
-	scope := v.catalog.Source(textArg(args, "luaServerName"))
+	known := g.view().catalog
+	scope := known.Source(textArg(args, "luaServerName"))
 	if scope == nil {
-		return v, nil, notFound(v.catalog.Unknown(textArg(args, "luaServerName")))
+		return nil, notFound(known.Unknown(textArg(args, "luaServerName")))
 	}
 	c := scope.Function(textArg(args, "luaToolName"))
 	if c == nil {
-		return v, nil, notFound(scope.Unknown(textArg(args, "luaToolName")))
+		return nil, notFound(scope.Unknown(textArg(args, "luaToolName")))
 	}
-	return v, c, nil
+	return c, nil
 }
 
 func (g *Gateway) toolDetails(ctx context.Context, args map[string]any) (tooldef.Output, error) {
-	v, c, err := g.proxied(ctx, args)
+	c, err := g.proxied(ctx, args)
 	if err != nil {
 		return tooldef.Output{}, err
 	}
 	details := map[string]any{
 		"luaServerName": c.Scope.Ident, "luaToolName": c.Ident, "name": c.Name, "description": c.Description,
-		"usage": usage(c), "types": luautype.Docs(v.catalog, g.withSample(c)), "inputSchema": orEmpty(c.Params),
+		"usage": usage(c), "types": luautype.Docs(g.withSample(c)), "inputSchema": orEmpty(c.Params),
 	}
 	if c.Result != nil {
 		details["outputSchema"] = c.Result
@@ -191,7 +191,7 @@ func usage(c *catalog.Callable) string {
 
 // inspectTool calls a tool to see what it gives.
 func (g *Gateway) inspectTool(ctx context.Context, args map[string]any) (tooldef.Output, error) {
-	_, c, err := g.proxied(ctx, args)
+	c, err := g.proxied(ctx, args)
 	if err != nil {
 		return tooldef.Output{}, err
 	}

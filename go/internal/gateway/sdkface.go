@@ -218,7 +218,7 @@ func (g *Gateway) functionDocs(ctx context.Context, args map[string]any) (toolde
 		if len(parts) == maxDocs {
 			return tooldef.Output{}, &toolhost.Error{Code: toolhost.BadRequest, Path: "/name", Message: fmt.Sprintf("at most %d names at once", maxDocs)}
 		}
-		parts = append(parts, luautype.Docs(v.catalog, g.withSample(c)))
+		parts = append(parts, luautype.Docs(g.withSample(c)))
 	}
 	if len(parts) == 0 {
 		return tooldef.Output{}, &toolhost.Error{Code: toolhost.BadRequest, Path: "/name", Message: "name is empty: give the name of a function, as search_docs shows it"}

@@ -33,7 +33,7 @@ func TestTypesOfPublishedDocuments(t *testing.T) {
 			definitions := typecheck.NewDefinitions(luautype.Definitions(made, luautype.DefinitionOptions{}))
 			var calls strings.Builder
 			for _, f := range made.Sources()[0].Callables {
-				docs := luautype.Docs(made, f)
+				docs := luautype.Docs(f)
 				_, err := luau.Compile(f.FullName(), docs, luau.CompileOptions{})
 				require.NoError(t, err, docs)
 				if _, call, found := strings.Cut(docs, "\n-- Example: "); found {

@@ -320,7 +320,7 @@ func (i *Index) within(best []Hit, looked map[string]bool, most int) []Hit {
 			return best[:k]
 		}
 		most -= name
-		if signature := luautype.Signature(i.catalog, h.Function); tokensOf(signature) <= most {
+		if signature := luautype.Signature(h.Function); tokensOf(signature) <= most {
 			h.Signature = signature
 			most -= tokensOf(signature)
 		}

@@ -33,8 +33,8 @@ func sourceOfOne(f catalog.Function) *catalog.Source {
 
 // typeOf is the type that a schema gives in a signature.
 func typeOf(t testing.TB, schema, defs string) string {
-	c, f := returning(t, schema, defs)
-	text := strings.TrimSuffix(strings.TrimPrefix(Signature(c, f), "function sdk.s.f(params: { [string]: any }?): "), " end")
+	_, f := returning(t, schema, defs)
+	text := strings.TrimSuffix(strings.TrimPrefix(Signature(f), "function sdk.s.f(params: { [string]: any }?): "), " end")
 	return strings.TrimPrefix(text, "function sdk.s.f(): ")
 }
 
@@ -147,8 +147,8 @@ func TestTypesOfSchemas(t *testing.T) {
 		`{"$ref": "#/$defs/loop"}`: "Loop",
 	} {
 		assert.Equal(t, want, typeOf(t, schema, pet), schema)
-		c, f := returning(t, schema, pet)
-		requireCompiles(t, Docs(c, f))
+		_, f := returning(t, schema, pet)
+		requireCompiles(t, Docs(f))
 	}
 }
 
@@ -168,8 +168,8 @@ func TestTypesThatReferToThemselves(t *testing.T) {
 		{`{"$defs": {"X": {"properties": {"y": {"$ref": "#/definitions/Y"}}}}, "definitions": {"Y": {"type": "string"}}, "$ref": "#/$defs/X"}`, ``,
 			"export type X = {\n    y: Y?,\n}\n\nexport type Y = string\n"},
 	} {
-		c, f := returning(t, test.schema, test.defs)
-		docs := Docs(c, f)
+		_, f := returning(t, test.schema, test.defs)
+		docs := Docs(f)
 		assert.Contains(t, docs, test.want, test.schema)
 		requireCompiles(t, docs)
 	}
@@ -256,7 +256,7 @@ func TestHostileSchemas(t *testing.T) {
 		f.Name = "f"
 		s := &catalog.Source{Name: "s", Kind: catalog.MCP, Functions: []catalog.Function{f}}
 		c, callable := one(s)
-		docs := Docs(c, callable)
+		docs := Docs(callable)
 		require.Less(t, len(docs), 3*maxDocBytes, name)
 		requireCompiles(t, docs)
 		definitions := Definitions(c, DefinitionOptions{})
@@ -287,7 +287,7 @@ func FuzzSchema(f *testing.F) {
 		function.Params, _ = v.(map[string]any)
 		function.Defs, _ = function.Params["$defs"].(map[string]any)
 		c, callable := one(&catalog.Source{Name: name, Description: description, Kind: catalog.MCP, Functions: []catalog.Function{function}})
-		requireCompiles(t, Docs(c, callable))
+		requireCompiles(t, Docs(callable))
 		requireCompiles(t, asScript(Definitions(c, DefinitionOptions{})))
 		for _, file := range Stubs(c, DefinitionOptions{}) {
 			requireCompiles(t, asScript(file))

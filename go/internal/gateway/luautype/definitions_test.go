@@ -116,7 +116,7 @@ func TestVariantsInDefinitions(t *testing.T) {
 		{"properties": {"status": {"enum": ["open"]}}, "additionalProperties": true}]}`)
 	c, f := one(sourceOfOne(function(nil, body, nil)))
 	assert.Contains(t, Definitions(c, DefinitionOptions{}), `f: (body: { name: string, status: ("done" | "open")?, by: string? }?) -> any`)
-	assert.Contains(t, Signature(c, f), `{ name: string, status: string? } & ({ status: "done", by: string, [string]: any } | { status: "open"?, [string]: any })`)
+	assert.Contains(t, Signature(f), `{ name: string, status: string? } & ({ status: "done", by: string, [string]: any } | { status: "open"?, [string]: any })`)
 }
 
 // A reader does not wait for what others read.
@@ -176,7 +176,7 @@ func BenchmarkDefinitions(b *testing.B) {
 	b.Run("docs", func(b *testing.B) {
 		f := c.Sources()[0].Callables[0]
 		for b.Loop() {
-			Docs(c, f)
+			Docs(f)
 		}
 	})
 }

@@ -17,7 +17,7 @@ const (
 
 // Docs is all that a script needs to know of a function: what it does, its parameters, its signature, and every
 // type that this refers to, each before those that it uses itself.
-func Docs(_ *catalog.Catalog, f *catalog.Callable) string {
+func Docs(f *catalog.Callable) string {
 	l := docLibrary(f)
 	t := l.types(f)
 	var b strings.Builder

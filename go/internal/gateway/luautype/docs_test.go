@@ -13,8 +13,8 @@ import (
 )
 
 func docs(f catalog.Function) string {
-	c, callable := one(sourceOfOne(f))
-	return Docs(c, callable)
+	_, callable := one(sourceOfOne(f))
+	return Docs(callable)
 }
 
 func TestDocsOfParameters(t *testing.T) {
@@ -75,12 +75,12 @@ func TestArguments(t *testing.T) {
 	} {
 		f := function(tree(t, params), nil, nil)
 		f.Defs = object(t, `{"P": {"type": "object"}}`)
-		c, callable := one(sourceOfOne(f))
-		assert.Equal(t, "function sdk.s.f"+want+": any end", Signature(c, callable), params)
+		_, callable := one(sourceOfOne(f))
+		assert.Equal(t, "function sdk.s.f"+want+": any end", Signature(callable), params)
 	}
 	f := catalog.Function{Name: "f", Body: object(t, `{"type": "string"}`), NoResult: true}
-	c, callable := one(sourceOfOne(f))
-	assert.Equal(t, "function sdk.s.f(body: string?): nil end", Signature(c, callable))
+	_, callable := one(sourceOfOne(f))
+	assert.Equal(t, "function sdk.s.f(body: string?): nil end", Signature(callable))
 }
 
 // An example can be called as it stands.

@@ -48,7 +48,7 @@ func petstore(t testing.TB) *catalog.Source {
 }
 
 func TestDocsAsTheyWereAskedFor(t *testing.T) {
-	c, f := one(petstore(t))
+	_, f := one(petstore(t))
 	assert.Equal(t, `-- Create a new pet
 -- @param body - The pet to create
 function sdk.petstore.create_pet(body: NewPet): Pet end
@@ -75,6 +75,6 @@ export type Tag = {
     id: number,
     name: string,
 }
-`, Docs(c, f))
-	assert.Equal(t, "function sdk.petstore.create_pet(body: NewPet): Pet end", Signature(c, f))
+`, Docs(f))
+	assert.Equal(t, "function sdk.petstore.create_pet(body: NewPet): Pet end", Signature(f))
 }

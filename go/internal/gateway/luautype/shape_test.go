@@ -93,8 +93,8 @@ func TestInferredSchemasTakeTheirSamples(t *testing.T) {
 		for _, sample := range samples {
 			require.Empty(r, compiled.Validate(sample), string(text))
 		}
-		c, f := returning(t, string(text), "")
-		requireCompiles(r, Docs(c, f))
+		_, f := returning(t, string(text), "")
+		requireCompiles(r, Docs(f))
 		require.False(r, strings.Contains(Shape(samples), "\n"))
 	})
 }
@@ -144,7 +144,7 @@ func TestSchemasGiveValidTypes(t *testing.T) {
 		function := function(schemas(3).Draw(r, "params"), schemas(2).Draw(r, "body"), schemas(2).Draw(r, "result"))
 		function.Defs = rapid.MapOfN(names, schemas(2), 0, 3).Draw(r, "defs")
 		c, f := one(sourceOfOne(function))
-		requireCompiles(r, Docs(c, f))
+		requireCompiles(r, Docs(f))
 		requireCompiles(r, asScript(Definitions(c, DefinitionOptions{})))
 		for _, file := range Stubs(c, DefinitionOptions{}) {
 			requireCompiles(r, asScript(file))

@@ -86,7 +86,7 @@ func (t callable) arguments() string {
 }
 
 // Signature is the head of a function, on one line: `function sdk.petstore.create_pet(body: NewPet): Pet end`.
-func Signature(_ *catalog.Catalog, f *catalog.Callable) string {
+func Signature(f *catalog.Callable) string {
 	return f.Scope.Memo(signatureOf{f}, func() any {
 		return head(f, docLibrary(f).types(f))
 	}).(string)
