@@ -54,7 +54,7 @@ var layers = []layer{
 	{"host flags", `^go/internal/hostcli/(hostflags|hostprint)$`, true},
 	{"verbs", `^go/internal/(cli|hostcli)/\w+cmd$`, false},
 	{"command line", `^go/internal/(cli|hostcli)$`, false},
-	{"main packages", `^go/cmd/internal/`, false},
+	{"main packages", `^go/cmd/internal/`, true},
 	{"main", `^go/cmd/|^go/internal/docgen$`, false},
 	{"tests", `^(tests|go/internal/(bench|benchmarks?|doctest|servertest|mcptest|checktest))(/|$)`, true},
 }

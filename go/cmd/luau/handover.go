@@ -1,13 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"syscall"
 
+	"github.com/hukilau/hukilau/go/cmd/internal/programs"
 	"github.com/hukilau/hukilau/go/internal/cli/hostedcmd"
 )
 
@@ -15,7 +13,7 @@ import (
 func handOver(args []string) error {
 	var tried error
 	for _, name := range hostedcmd.Programs(args, os.Getenv) {
-		path, err := find(name)
+		path, err := programs.Find(name)
 		if err == nil {
 			err = syscall.Exec(path, append([]string{name}, args...), os.Environ())
 			tried = fmt.Errorf("cannot start %s: %w", path, err)
@@ -25,21 +23,4 @@ func handOver(args []string) error {
 		return tried
 	}
 	return fmt.Errorf("luau %s needs the program luau-host, which is neither beside luau nor in PATH: install both together (`make install` does)", args[0])
-}
-
-func find(name string) (string, error) {
-	if self, err := os.Executable(); err == nil {
-		if real, err := filepath.EvalSymlinks(self); err == nil {
-			self = real
-		}
-		beside := filepath.Join(filepath.Dir(self), name)
-		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
-			return beside, nil
-		}
-	}
-	path, err := exec.LookPath(name)
-	if errors.Is(err, exec.ErrDot) {
-		return "", err // one in the working directory was not meant
-	}
-	return path, err
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
@@ -402,4 +403,24 @@ func TestProgressOfServers(t *testing.T) {
 	_, failed := h.Call(t.Context(), toolhost.Request{Tool: "execute_script", Value: map[string]any{"script": `return sdk.one.work()`}, Caller: toolhost.Caller{Name: "a"}, Sink: l})
 	require.Nil(t, failed)
 	require.Equal(t, "1 2 half with [redacted]", <-l.told)
+}
+
+// Where a client waits for its first answers, servers are started after those.
+func TestServersOfAClientStartLater(t *testing.T) {
+	startServers(t)
+	start := StartServer
+	started := make(chan time.Time, 1)
+	StartServer = func(c upstream.Command) (*upstream.Process, error) {
+		started <- time.Now()
+		return start(c)
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ConfigName), []byte("[mcp_servers.one]\ncommand = \"server\"\nargs = [\"one\"]\n"), 0o600))
+	p := open(t, Options{Dir: dir})
+	h, err := p.NewHost(t.Context(), HostOptions{Gateway: true, Client: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.Close()) })
+	require.False(t, h.gateways.from.IsZero())
+	require.False(t, (<-started).Before(h.gateways.from))
+	require.Equal(t, `"one: hi"`, scriptResult(t, h, `return sdk.one.echo{ text = "hi" }`, toolhost.Caller{Name: "a"}), "a script waits for it")
 }

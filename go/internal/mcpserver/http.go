@@ -74,7 +74,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case in == nil: // it has ended, or does so
 			http.Error(out, "session not found", http.StatusNotFound)
 			return
-		case r.Method == http.MethodPost && e.answered(out, r, body.members, in):
+		case r.Method == http.MethodPost && e.answered(out, r, body, in):
 			return
 		case r.Method == http.MethodDelete && ofSessions(r.Header):
 			in.end() // the SDK waits for what runs
@@ -182,7 +182,7 @@ func oneMessage(body []byte) (m message, wrong *jsonrpc.Error) {
 		return m, wrong
 	}
 	if id := m.members["id"]; id != nil {
-		_, wrong = idOf(id)
+		m.id, wrong = idOf(id)
 	}
 	return m, wrong
 }
@@ -190,6 +190,7 @@ func oneMessage(body []byte) (m message, wrong *jsonrpc.Error) {
 // message is the body of a request.
 type message struct {
 	text    []byte
+	id      jsonrpc.ID
 	members map[string]json.RawMessage // a struct would take the keys in any case; nil: it is no object
 }
 

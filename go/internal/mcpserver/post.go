@@ -25,7 +25,8 @@ type post struct {
 
 // answered says whether a request within a session is answered here: a plain call of a listed tool, its cancellation,
 // or an answer to a question that was asked within one. Whatever the transport refuses is left to the SDK.
-func (e *endpoint) answered(out *reply, r *http.Request, body map[string]json.RawMessage, in *session) bool {
+func (e *endpoint) answered(out *reply, r *http.Request, m message, in *session) bool {
+	body := m.members
 	if string(body["jsonrpc"]) != `"2.0"` || !e.options.HostChecked || !plainPost(r.Header) {
 		return false
 	}
@@ -51,7 +52,7 @@ func (e *endpoint) answered(out *reply, r *http.Request, body map[string]json.Ra
 		return false
 	}
 	p := &post{e.Server, in, out}
-	p.call(r, id, params)
+	p.call(r, m, params)
 	return true
 }
 
@@ -91,22 +92,18 @@ func accepts(list, kind string) bool {
 }
 
 // call runs the tool and answers.
-func (p *post) call(r *http.Request, id json.RawMessage, params *mcp.CallToolParamsRaw) {
-	name, wrong := idOf(id)
-	if wrong != nil {
-		p.out.refuseWith(http.StatusBadRequest, wire{Error: wrong}) // it was looked at before
-		return
-	}
+func (p *post) call(r *http.Request, m message, params *mcp.CallToolParamsRaw) {
+	id := m.members["id"]
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	if err := p.in.begin(name, cancel); err == errTwice {
+	if err := p.in.begin(m.id, cancel); err == errTwice {
 		p.out.refuseWith(http.StatusBadRequest, wire{ID: id, Error: err})
 		return
 	} else if err != nil {
 		p.out.refuseWith(http.StatusNotFound, wire{ID: id, Error: err})
 		return
 	}
-	defer p.in.done(name)
+	defer p.in.done(m.id)
 	header := p.out.Header()
 	header["Content-Type"], header["Cache-Control"], header["Connection"] = eventHeader, cacheHeader, aliveHeader
 	p.out.calling()

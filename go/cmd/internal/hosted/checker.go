@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/hukilau/hukilau/go/cmd/internal/programs"
 	"github.com/hukilau/hukilau/go/internal/typecheck"
 )
 
@@ -38,10 +39,7 @@ func startChecker(args []string) (typecheck.Process, error) {
 }
 
 func findChecker() (string, error) {
-	if path := beside(checkerName); path != "" {
-		return path, nil
-	}
-	path, err := exec.LookPath(checkerName)
+	path, err := programs.Find(checkerName)
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, exec.ErrDot) || errors.Is(err, fs.ErrNotExist) {
 		return "", typecheck.ErrAbsent // one in the working directory was not meant
 	}

@@ -8,9 +8,9 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 
+	"github.com/hukilau/hukilau/go/cmd/internal/programs"
 	"github.com/hukilau/hukilau/go/internal/cli/exit"
 	"github.com/hukilau/hukilau/go/internal/cli/program"
 	"github.com/hukilau/hukilau/go/internal/cli/versions"
@@ -48,24 +48,8 @@ func Run(version, commit string) int {
 // supervising is the executable to supervise programs with: luau-supervise, which starts in no time and takes little
 // memory, where it stands beside this one, else this one.
 func supervising() (string, error) {
-	if path := beside("luau-supervise"); path != "" {
+	if path := programs.Beside("luau-supervise"); path != "" {
 		return path, nil
 	}
 	return os.Executable()
-}
-
-// beside is the program of a name in the folder of this one; "" where there is none.
-func beside(name string) string {
-	self, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	if real, err := filepath.EvalSymlinks(self); err == nil {
-		self = real
-	}
-	path := filepath.Join(filepath.Dir(self), name)
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	return path
 }

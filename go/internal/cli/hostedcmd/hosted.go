@@ -13,7 +13,9 @@ import (
 // HandOver becomes `luau-host` with these arguments, and returns only when that is not possible; main sets it.
 var HandOver = func(args []string) error { return errors.New("luau-host cannot be started from here") }
 
-var verbs = []struct{ name, short string }{
+type hosted struct{ name, short string }
+
+var verbs = []hosted{
 	{"check", "Type-check scripts without running them"},
 	{"tool", "Make, test, list, check and call tools"},
 	{"gateway", "Let scripts call MCP servers and OpenAPI services"},
@@ -36,12 +38,7 @@ func Programs(args []string, env func(string) string) []string {
 
 // Has says whether a verb is one of these.
 func Has(verb string) bool {
-	for _, v := range verbs {
-		if v.name == verb {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(verbs, func(v hosted) bool { return v.name == verb })
 }
 
 // Commands makes the commands.
