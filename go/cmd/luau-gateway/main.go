@@ -1,5 +1,5 @@
 // Command luau-gateway is what `luau gateway` becomes: luau-host without the SDKs of models and traces, which a gateway
-// has no use for. It starts in half of the time, and takes half of the memory.
+// has no use for. It starts in about half of the time, and takes about half of the memory.
 package main
 
 import (
