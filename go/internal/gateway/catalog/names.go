@@ -48,6 +48,7 @@ func (c *Callable) FullName() string { return c.Scope.Ident + "." + c.Ident }
 
 // New makes a Catalog. Sources and functions that the previous one had (nil: there was none) keep their names. The
 // first of several sources of one kind and name counts, and the first of several functions that nothing tells apart.
+// Functions without a name are left out.
 func New(previous *Catalog, sources []*Source) *Catalog {
 	if previous == nil {
 		previous = &Catalog{}
@@ -158,16 +159,13 @@ func scopeOf(previous *Catalog, s *Source, ident string, names memory) (*Scope, 
 	}
 	scope := &Scope{Source: s, Ident: ident, Global: !builtins[ident]}
 	scope.hash = sync.OnceValue(scope.fingerprint)
-	members := functionMembers(s)
+	members, functions := functionMembers(s)
 	idents := assign(members, names)
 	scope.byKey = make(map[string]*Callable, 2*len(members))
-	store := make([]Callable, len(s.Functions))
+	store := make([]Callable, len(members))
 	for i, m := range members {
-		if m.key == "" {
-			continue
-		}
 		c := &store[i]
-		c.Function, c.Scope, c.Ident = &s.Functions[i], scope, idents[m.key]
+		c.Function, c.Scope, c.Ident = functions[i], scope, idents[m.key]
 		c.hash = sync.OnceValue(c.fingerprint)
 		scope.Callables = append(scope.Callables, c)
 		scope.byKey[c.Ident] = c
@@ -180,10 +178,11 @@ func scopeOf(previous *Catalog, s *Source, ident string, names memory) (*Scope, 
 	return scope, remember(names, idents)
 }
 
-// functionMembers are the functions of a source; one without a key is the same as an earlier one. Operations may
-// share a name, as long as their methods or paths differ.
-func functionMembers(s *Source) []named {
-	members := make([]named, len(s.Functions))
+// functionMembers are the functions of a source, without those that are the same as an earlier one or have no name.
+// Operations may share a name, as long as their methods or paths differ.
+func functionMembers(s *Source) ([]named, []*Function) {
+	members := make([]named, 0, len(s.Functions))
+	functions := make([]*Function, 0, len(s.Functions))
 	seen := make(map[string]bool, len(s.Functions))
 	for i := range s.Functions {
 		f := &s.Functions[i]
@@ -195,12 +194,13 @@ func functionMembers(s *Source) []named {
 		if f.Suggested != "" {
 			wanted = f.Suggested
 		}
-		if !seen[key] {
+		if f.Name != "" && !seen[key] {
 			seen[key] = true
-			members[i] = named{key: key, original: f.Name, wanted: wanted}
+			members = append(members, named{key: key, original: f.Name, wanted: wanted})
+			functions = append(functions, f)
 		}
 	}
-	return members
+	return members, functions
 }
 
 // findAliases are the operations of documents whose names are unique over all of them and no source has.

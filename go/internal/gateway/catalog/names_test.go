@@ -124,6 +124,13 @@ func TestNamesOfAnything(t *testing.T) {
 	})
 }
 
+func TestFunctionsWithoutAName(t *testing.T) {
+	scope := New(nil, []*Source{{Name: "s", Kind: MCP, Functions: []Function{{}, {Name: "_"}, {Suggested: "x"}, {Name: "_"}}}}).Sources()[0]
+	require.Len(t, scope.Callables, 1)
+	require.Equal(t, "_", scope.Callables[0].Ident)
+	require.Empty(t, New(nil, []*Source{{Name: "s", Kind: MCP, Functions: []Function{{}}}}).Sources()[0].Callables)
+}
+
 func TestNamesStay(t *testing.T) {
 	first := New(nil, []*Source{server("s", "a-b")})
 	require.Equal(t, "a_b", first.Source("s").Function("a-b").Ident)

@@ -52,6 +52,14 @@ func maybe(n *node) *node {
 	return &node{kind: optional, items: []*node{n}}
 }
 
+// meaning is the same for nodes that differ in their notes alone.
+func meaning(n *node) string {
+	if n.kind == plain {
+		return n.text
+	}
+	return inline(n)
+}
+
 // either makes a union: flat, without doubles, nil as a question mark, and any if one of its members is.
 func either(list []*node) *node {
 	var members []*node
@@ -73,7 +81,7 @@ func either(list []*node) *node {
 				add(item)
 			}
 		default:
-			if text := inline(n); !seen[text] {
+			if text := meaning(n); !seen[text] {
 				seen[text] = true
 				members = append(members, n)
 			}
@@ -151,7 +159,7 @@ func both(list []*node) *node {
 				continue
 			}
 		}
-		if text := inline(n); !seen[text] {
+		if text := meaning(n); !seen[text] {
 			seen[text] = true
 			members = append(members, n)
 		}
