@@ -129,6 +129,8 @@ func TestFunctionsWithoutAName(t *testing.T) {
 	require.Len(t, scope.Callables, 1)
 	require.Equal(t, "_", scope.Callables[0].Ident)
 	require.Empty(t, New(nil, []*Source{{Name: "s", Kind: MCP, Functions: []Function{{}}}}).Sources()[0].Callables)
+	scope = New(nil, []*Source{{Name: "s", Kind: MCP, Functions: []Function{{}, {Name: "!"}}}}).Sources()[0]
+	require.Equal(t, "_", scope.Function("!").Ident, "the one without a name wants none")
 }
 
 func TestNamesStay(t *testing.T) {

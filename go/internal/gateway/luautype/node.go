@@ -52,7 +52,7 @@ func maybe(n *node) *node {
 	return &node{kind: optional, items: []*node{n}}
 }
 
-// meaning is the same for nodes that differ in their notes alone.
+// meaning is the text of a type by which members are told apart: of a plain one without its note.
 func meaning(n *node) string {
 	if n.kind == plain {
 		return n.text
